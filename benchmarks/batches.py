@@ -26,7 +26,7 @@ _SEED = 1618
 
 
 def bradley_terry(num_arms: int = 20) -> np.ndarray:
-    """Return a matrix of one scale: the best arm is 0.8 above the next, others even."""
+    """Return a matrix of one scale: the best arm is 0.8 above the next ones."""
     utilities = np.append(0.8, np.linspace(0.0, -2.0, num_arms - 1))
     return 1.0 / (1.0 + np.exp(utilities - utilities[:, None]))
 

@@ -9,7 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.arguments import Kind, number_from
-from theory.errors import ArgumentError, ArgumentTypeError, InvalidPreferenceError
+from theory.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    InvalidPreferenceError,
+    errors_as,
+)
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Shaped
@@ -387,9 +392,10 @@ def pair_prices(prices: ArrayLike, judge: float = 0.0) -> Float64[np.ndarray, "K
            [ 2.5,  0. , 11.5],
            [11.5, 11.5,  0. ]])
     """
-    arms = finite_vector(
-        prices, "prices", 2, rule="must be finite, 0 or more", holds=_is_price
-    )
+    with errors_as(InvalidPreferenceError):
+        arms = finite_vector(
+            prices, "prices", 2, rule="must be finite, 0 or more", holds=_is_price
+        )
     fee = number_from(judge, 0.0, "judge", kind=InvalidPreferenceError)
     table = arms[:, None] + arms + fee
     np.fill_diagonal(table, 0.0)

@@ -207,7 +207,7 @@ def check_cost(cost: Any, words: tuple[str, ...], num_arms: int) -> None:
 def prices_in_order(
     cost: Any, order: Int[np.ndarray, " K"]
 ) -> Float[np.ndarray, "K K"]:
-    """Return the price of each pair in the order of a run, 1 unless there are prices."""
+    """Return the price of each pair in the order of a run; 1 without prices."""
     if isinstance(cost, np.ndarray):
         return cost[np.ix_(order, order)]
     return np.ones((len(order), len(order)))

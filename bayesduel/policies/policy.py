@@ -136,9 +136,9 @@ DECLARED = {
 rule reads the horizon (is not "anytime"), whether it asks for several rounds of a pair
 at once, how it asks several questions that are answered in parallel (``DRAWS`` or
 ``LIKELY_ANSWERS``; else it knows what it has asked, and not the answers, as with
-delayed feedback), whether it is given the features of every round, what it assumes of its world
-(of :data:`bayesduel.instances.world.GUARANTEES`), and the numbers that it reports of a
-finished run, as ``info(state)``."""
+delayed feedback), whether it is given the features of every round, what it assumes of
+its world (of :data:`bayesduel.instances.world.GUARANTEES`), and the numbers that it
+reports of a finished run, as ``info(state)``."""
 
 
 def declared(policy: PolicyBase, name: str) -> Any:

@@ -67,9 +67,6 @@ type Arm = int | str
 MOST_QUESTIONS = 10**6
 """Questions that are asked for at once."""
 
-_PAIRS_AT_LEAST = 5
-"""A policy that draws asks for so many different pairs at once, if there are enough."""
-
 _REDRAWS = 10
 """For each question of a batch: draws of pairs that were drawn often enough."""
 
@@ -278,8 +275,8 @@ class Player:
         pair may be asked more than once.
 
         With ``n`` above 1, policies that draw at random draw each pair independently,
-        every pair at most ceil(n / 5) times unless fewer than five can be asked;
-        policies that follow an index go on as if each open question had been answered
+        every pair at most ceil(n / 2) times where there are several; policies that
+        follow an index go on as if each open question had been answered
         by its most likely outcome. ``docs/how_to/batches.md`` has the details, and what
         large batches cost.
 
@@ -475,14 +472,13 @@ class Player:
         if number > 1 and way == LIKELY_ANSWERS:
             return self._with_likely_answers(number, allowed)
         chosen: list[ChosenPair] = []
-        num_pairs = self.num_arms * (self.num_arms - 1) // 2
-        if allowed is not None:
-            num_pairs = int(np.triu(allowed, 1).sum())
-        limit = max(-(-number // _PAIRS_AT_LEAST), -(-number // num_pairs))
+        # Of a single pair all questions are about that.
+        is_one = self.num_arms == 2 or (allowed is not None and allowed.sum() == 2)
+        limit = number if is_one else -(-number // 2)
         times = np.zeros((self.num_arms, self.num_arms), dtype=np.int64)
-        redraws = _REDRAWS * number if number > 1 and way == DRAWS else 0
+        redraws = _REDRAWS * number
         while len(chosen) < number:
-            full = times >= limit if redraws or way == DRAWS else None
+            full = times >= limit if way == DRAWS else None
             pair, redraws = self._next_pair(allowed, full, redraws)
             if pair is None:
                 break

@@ -173,7 +173,7 @@ def audit_of(state: StudyState, budget: int | None, **options: Any) -> StoppingA
     policy, remark = who_is_simulated(settings)
     found = audit_stopping(
         posterior, policy, rules=rules, delta=settings.delta, width=settings.width,
-        budget=budget, **options,
+        budget=budget, prices=state.pair_prices, **options,
     )  # fmt: skip
     remarks = [remark] if remark else []
     if settings.blocked or settings.floor:

@@ -173,10 +173,11 @@ def votes_needed(
     share = _decisive_share(state)
     rounds = [event.duel["round"] for event in state.told if event.duel]
     kernel = asking_kernel(
-        _who_asks(state.settings)[0],
+        _who_asks(state)[0],
         len(state.active),
         state.settings.budget or LONGEST_HORIZON,
         rounds=max([int(state.epoch_wins.sum()), *rounds]),
+        prices=state.pair_prices,
     )
     runs = decisions(
         kernel, rule, truths, budget=max(1, math.floor(most_votes * share)), seed=seed,
@@ -238,11 +239,12 @@ def who_is_simulated(settings: Settings) -> tuple[str | PolicyBase, str]:
     return ExpectedInformation(posterior=distributions), ""
 
 
-def _who_asks(settings: Settings) -> tuple[str | PolicyBase, str]:
+def _who_asks(state: StudyState) -> tuple[str | PolicyBase, str]:
     # The same, or D-TS+ for what no kernel plays.
-    policy, remark = who_is_simulated(settings)
+    policy, remark = who_is_simulated(state.settings)
+    given = len(state.active), state.settings.budget or LONGEST_HORIZON
     try:
-        asking_kernel(policy, len(settings.arms), settings.budget or LONGEST_HORIZON)
+        asking_kernel(policy, *given, prices=state.pair_prices)
     except SimulationArgumentError:
         return _STAND_IN, f"simulated studies ask as {_STAND_IN} does"
     return policy, remark
@@ -255,7 +257,7 @@ def _remarks(state: StudyState) -> list[str]:
         for each in state.questions.values()
     )
     found = (
-        (True, _who_asks(settings)[1]),
+        (True, _who_asks(state)[1]),
         (taken_back or state.open,
          "votes that are out or were taken back count for nothing here"),
         (share < 1.0, f"ties are taken to come in {1 - share:.0%} of the votes"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
-from bayesduel.policies.parameter_values import with_features
+from bayesduel.policies.parameter_values import with_features, with_prices
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.simulation.player import stepper_of
 from bayesduel.simulation.steppers import Memory, Question, near_pairs
@@ -35,7 +35,7 @@ class PolicyFollower:
         self._place = {arm: place for place, arm in enumerate(self.positions)}
         features = getattr(state.model, "features", None)
         self._stepper = stepper_of(
-            with_features(policy, features),
+            with_prices(with_features(policy, features), state.pair_prices),
             len(self.positions),
             seed=state.settings.seed,
             epoch=state.epoch,

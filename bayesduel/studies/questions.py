@@ -24,6 +24,7 @@ from bayesduel.studies.rules import (
 )
 from bayesduel.studies.settings import RULES, Settings
 from bayesduel.studies.state import StudyState
+from theory import pair_prices
 from theory.arguments import short_repr
 
 if TYPE_CHECKING:
@@ -54,7 +55,11 @@ def check_policy(settings: Settings, num_arms: int | None = None) -> PolicyBase:
     from bayesduel import policies
     from bayesduel.arguments.limits import LONGEST_HORIZON
     from bayesduel.arguments.named_objects import is_own_name
-    from bayesduel.policies.parameter_values import check_fields, with_features
+    from bayesduel.policies.parameter_values import (
+        check_fields,
+        with_features,
+        with_prices,
+    )
     from bayesduel.policies.policy import declared
     from bayesduel.policies.subset_base import OfferingPolicy
 
@@ -77,7 +82,12 @@ def check_policy(settings: Settings, num_arms: int | None = None) -> PolicyBase:
     # Of fewer arms, which ones does not matter: their number is checked.
     known = getattr(settings.model, "features", None)
     check_fields(policy, number)
-    told = with_features(policy, known and known[:number])
+    # Arms that join later are free unless they have a price.
+    paid = dict(settings.spending.arm_prices)
+    arms = [paid.get(name, 0.0) for name in settings.arms[:number]]
+    arms += [0.0] * (number - len(arms))
+    prices = pair_prices(arms, settings.spending.price)
+    told = with_prices(with_features(policy, known and known[:number]), prices)
     told.check(number, settings.budget or LONGEST_HORIZON)
     return policy
 

@@ -230,7 +230,7 @@ class Settings:
             raise StudyError("policy", rule, self.policy)
         if self.budget is not None:
             known["budget"] = integer_from(self.budget, 1, "budget", kind=error)
-        known["model"] = _checked_model(self.model, len(names))
+        known["model"] = checked_model(self.model, len(names))
         known["delta"] = share_of(self.delta, "delta", kind=error)
         known["width"] = width_of(self.width, "width", kind=error)
         known["seed"] = seed_of(self.seed, "seed", kind=error)
@@ -391,7 +391,8 @@ def checked_arm(name: Any, known: Iterable[str], argument: str = "name") -> int:
     return names.index(name)
 
 
-def _checked_model(model: Any, num_arms: int) -> PreferenceModel:
+def checked_model(model: Any, num_arms: int) -> PreferenceModel:
+    """Return a model, perhaps by its name, for votes on so many arms."""
     if isinstance(model, str) and model in words():
         model = kind_of(model)()
     if not isinstance(model, PreferenceModel) or not word_of(type(model)):

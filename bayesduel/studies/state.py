@@ -19,6 +19,7 @@ from bayesduel.simulation.steppers import coin
 from bayesduel.studies import events
 from bayesduel.studies.events import Event, VoteRow, broken, named_places, short
 from bayesduel.studies.settings import Settings
+from theory import pair_prices
 
 MIRRORED = {"left": "right", "right": "left", "tie": "tie"}
 """The same answer with the two arms shown the other way round."""
@@ -296,6 +297,12 @@ class StudyState:
     def active(self) -> list[int]:
         """Arms that are not retired."""
         return [arm for arm, gone in enumerate(self.is_retired) if not gone]
+
+    @property
+    def pair_prices(self) -> Float64[np.ndarray, "K K"]:
+        """Prices of pairs of arms that are not retired, if the study pays the judge."""
+        arms = [self.arm_prices.get(name, 0.0) for name in self.active_names]
+        return pair_prices(arms, self.settings.spending.price)
 
     @property
     def active_names(self) -> tuple[str, ...]:

@@ -365,6 +365,19 @@ def _counted(state: StudyState, *, skips: bool) -> tuple[_Counts, _Counts, int]:
     return counts if before is None else before, counts, waits_for
 
 
+def anytime_meaning(delta: float, width: float, chosen: str) -> str:
+    """Say what the anytime rule promises, of votes beside what may have been chosen."""
+    ties = ""
+    if not width:
+        both = f"{delta:g}, or {2 * delta:g} with pairs at exactly 1/2"
+        ties = f" (some wrong arm: {both})"
+    return (
+        f"names each wrong arm with probability at most {delta:g}{ties}, however often "
+        "one looks; if votes of a pair are independent with one probability, and "
+        f"{chosen} was not chosen by what the vote would be"
+    )
+
+
 def _anytime(state: StudyState) -> StoppingLine:
     # The stake of its bets is that of the arms with which the study began: it has to be
     # the same all the time.
@@ -372,14 +385,9 @@ def _anytime(state: StudyState) -> StoppingLine:
     weight = 1.0 / len(state.settings.arms)
     rule = AnytimeEvidence(delta, width=width, weight=weight)
     counted = evidence_in_order(state, rule)
-    ties = ""
-    if not width:
-        both = f"{delta:g}, or {2 * delta:g} with pairs at exactly 1/2"
-        ties = f" (some wrong arm: {both})"
+    chosen = "what is imported, skipped or called a tie"
     parts = [
-        f"names each wrong arm with probability at most {delta:g}{ties}, however often "
-        "one looks; if votes of a pair are independent with one probability, and what "
-        "is imported, skipped or called a tie was not chosen by what the vote would be",
+        anytime_meaning(delta, width, chosen),
         "votes count in the order of asking",
     ]
     if counted.held_back:

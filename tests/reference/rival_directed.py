@@ -40,7 +40,9 @@ class RivalDirected(CountingTwin):
     """A flipped pair of a world, or with "gradient" that of the largest derivative per
     cost."""
     cost = "regret"
-    """Of a duel: its estimated regret, or with "duels" 1, and every round explores."""
+    """Of a duel: its estimated regret, or with "duels" 1, with "prices" its price; then
+    every round explores."""
+    prices = None
 
     def start(self):
         self.derive()
@@ -61,6 +63,8 @@ class RivalDirected(CountingTwin):
         self.regret = (scores.max() - mean + self.floor) / (self.num_arms - 1)
         if self.cost == "duels":
             self.regret = np.ones_like(self.regret)
+        if self.cost == "prices":
+            self.regret = self.prices + np.eye(self.num_arms)
         self.leader = random_choice(self.rng, self.cheapest_leaders())
         self.worlds = {
             rival: self.dethroning_worlds(rival)
@@ -120,7 +124,7 @@ class RivalDirected(CountingTwin):
 
     def explores(self):
         """Return the probability that a round explores."""
-        if self.cost == "duels":
+        if self.cost != "regret":
             return 1.0
         total = sum(weight for worlds in self.worlds.values() for weight, _ in worlds)
         return min(1.0, self.c * total)

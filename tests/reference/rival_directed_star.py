@@ -22,6 +22,7 @@ class RivalDirectedStar(CountingTwin):
 
     prior, c, temper_after = 5.0, 5.0, 100.0
     cost = "regret"
+    prices = None
     order = None
 
     def start(self):
@@ -57,6 +58,8 @@ class RivalDirectedStar(CountingTwin):
         )
         if self.cost == "duels":
             self.regret = np.ones_like(self.regret)
+        if self.cost == "prices":
+            self.regret = self.prices + np.eye(self.num_arms)
         self.leader = self.next_leader(losses)
         self.sets = dethroning_sets(self.signs, self.leader)
 
@@ -90,7 +93,7 @@ class RivalDirectedStar(CountingTwin):
 
     def explores(self):
         """Return the probability that a round explores."""
-        if self.cost == "duels":
+        if self.cost != "regret":
             return 1.0
         return min(1.0, self.c * sum(self.dethroned().values()))
 

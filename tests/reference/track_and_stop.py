@@ -14,6 +14,8 @@ class TrackAndStop(CountingTwin):
 
     growth = 0.05
     """By how much the number of duels grows between two programs."""
+    prices = None
+    """Of a duel of each pair; 1 without."""
     sticky = 0.1
     """An answer is kept unless another one is cheaper by that share."""
 
@@ -33,6 +35,9 @@ class TrackAndStop(CountingTwin):
             + (won + 1) / total * (special.psi(won + 2) - special.psi(total + 1))
             + (lost + 1) / total * (special.psi(lost + 2) - special.psi(total + 1))
         )
+        price = np.ones(len(self.pairs))
+        if self.prices is not None:
+            price = np.array([self.prices[pair] for pair in self.pairs])
         table = np.zeros((self.num_arms, self.num_arms), dtype=int)
         for (i, j), ahead in zip(self.pairs, won >= lost, strict=True):
             table[i, j] = 1 if ahead else -1
@@ -41,10 +46,10 @@ class TrackAndStop(CountingTwin):
         losses = (table < 0).sum(axis=1)
         found = {}
         for arm in np.flatnonzero(losses == losses.min()).tolist():
-            evidence = cheapest_evidence(signs, 1 / divergence, arm)
+            evidence = cheapest_evidence(signs, price / divergence, arm)
             # With the tilt of the program.
             tilt = 1 + 1e-6 * np.sin(np.arange(1, len(self.pairs) + 1))
-            cost = float((tilt * evidence / divergence).sum())
+            cost = float((price * tilt * evidence / divergence).sum())
             kept = 1 - self.sticky if arm == self.answer else 1
             found[arm] = cost * kept, evidence / divergence
         self.answer = min(found, key=lambda arm: found[arm][0])

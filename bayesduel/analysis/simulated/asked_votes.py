@@ -10,6 +10,7 @@ import numpy as np
 from bayesduel.arguments.limits import PATIENCE
 from bayesduel.errors import SimulationArgumentError, errors_about
 from bayesduel.policies.lookup import parse_policy
+from bayesduel.policies.parameter_values import with_prices
 from bayesduel.policies.policy import KernelPolicy, PolicyBase, kernel_of
 from bayesduel.policies.policy_around import (
     STRAIGHT,
@@ -50,12 +51,18 @@ class Asking(NamedTuple):
 
 
 def asking_kernel(
-    policy: str | PolicyBase, num_arms: int, budget: int, *, rounds: int = 0
+    policy: str | PolicyBase,
+    num_arms: int,
+    budget: int,
+    *,
+    rounds: int = 0,
+    prices: Float64[np.ndarray, "K K"] | None = None,
 ) -> Asking:
     """Return what asks for the informative pairs of a policy, one after the other.
 
     Of a policy as for ``Study.create``, of whose own clock so many ``rounds`` have
-    passed. Raises ``SimulationArgumentError`` if no kernel plays it.
+    passed; ``prices`` are those of a policy with ``cost="prices"``. Raises
+    ``SimulationArgumentError`` if no kernel plays it.
     """
     if isinstance(policy, str) and policy == "balanced":
         from bayesduel.policies.identification._scalar_fewest_duels import kernel
@@ -65,6 +72,7 @@ def asking_kernel(
         chosen = parse_policy(policy) if isinstance(policy, str) else policy
     if not isinstance(chosen, WithoutSelfDuels):
         chosen = WithoutSelfDuels(chosen)
+    chosen = with_prices(chosen, prices)
     inner = innermost(chosen)
     found = kernel_of(inner) if isinstance(inner, KernelPolicy) else None
     if found is None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesduel.analysis.audited_rules import AuditedRule, StoppingAudit
 from bayesduel.analysis.simulated.asked_votes import asking_kernel, decisions
-from bayesduel.errors import SimulationArgumentError
+from bayesduel.errors import SimulationArgumentError, errors_as
 from bayesduel.experiments.arguments import read_instances, several
 from bayesduel.experiments.problems import PairProblem, problem_of
 from bayesduel.models.fit.fit_result import Fit
@@ -18,6 +18,7 @@ from bayesduel.stopping.heuristics import FixedNumber, LeaderTest, SeparateInter
 from bayesduel.stopping.rules import AnytimeEvidence, PosteriorProbability
 from bayesduel.stopping.words import parse_rule
 from theory.arguments import integer_from, seed_of, share_of, width_of
+from theory.validation import price_table
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float64
@@ -38,6 +39,7 @@ def audit_stopping(
     budget: int = 2000,
     look_every: int = 1,
     num_runs: int = 1000,
+    prices: Any = None,
     seed: int = 0,
     on_progress: Callable[[float], None] | None = None,
 ) -> StoppingAudit:
@@ -68,6 +70,9 @@ Posterior
         Votes between two looks.
     num_runs, seed : int
         Studies that are simulated, and their randomness.
+    prices : float (K,) or (K, K), optional
+        Prices of the arms or of the pairs, for a policy with ``cost="prices"``; as for
+        :class:`bayesduel.Player`.
     on_progress : callable, optional
         Told the share of the work that is done.
 
@@ -102,7 +107,12 @@ Posterior
     truths = _truths(instances, num_runs, seed)
     found = []
     for name, preferences in truths.items():
-        kernel = asking_kernel(policy, preferences.shape[1], budget)
+        num_arms = preferences.shape[1]
+        paid = None
+        if prices is not None:
+            with errors_as(SimulationArgumentError):
+                paid = price_table(prices, num_arms)
+        kernel = asking_kernel(policy, num_arms, budget, prices=paid)
         right = right_answers(preferences, width)
         for label, rule in looked.items():
             done = len(found) / (len(truths) * len(looked))

@@ -67,7 +67,7 @@ def next_(
     overwrite: bool = option("Replace FILE."),
     messages: Messages,
 ) -> None:
-    """Print the pairs that a policy would ask for next, and why, after the votes so far.
+    """Print the pairs that a policy would ask for next, after the votes so far.
 
     A pair may occur more than once: the questions may be answered in parallel. A column
     winner added to the saved questions makes a file that fit and next read.

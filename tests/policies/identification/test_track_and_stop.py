@@ -8,6 +8,7 @@ from bayesduel import policies
 from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.policies.identification import track_and_stop
 from bayesduel.policies.identification.track_and_stop import new_program
+from bayesduel.policies.parameter_values import with_prices
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES, random_outcomes
 from tests.policies.kernel_driving import play_kernel
@@ -75,17 +76,21 @@ def test_the_last_basis_serves_while_it_is_optimal():
 
 @pytest.mark.parametrize(
     ("num_arms", "options"),
-    [(2, {}), (4, {"growth": 0.0, "sticky": 0.0}), (5, {})],
+    [(2, {}), (4, {"growth": 0.0, "sticky": 0.0}), (5, {}), (5, {"cost": "prices"})],
     ids=str,
 )
 def test_duels_are_those_of_the_twin(num_arms, options):
+    prices = theory.pair_prices([1.0, 2.0, 4.0, 0.5, 3.0][:num_arms], judge=0.25)
     rng = np.random.default_rng([2220, num_arms])
     for _ in range(3):
         matrix = random_matrix(rng, num_arms)
         outcomes = random_outcomes(matrix, 302, rng)
-        twin = TrackAndStop(num_arms, np.random.default_rng(0), **options)
+        rest = {name: each for name, each in options.items() if name != "cost"}
+        paid = prices if "cost" in options else None
+        twin = TrackAndStop(num_arms, np.random.default_rng(0), prices=paid, **rest)
         duels = duels_of(twin, outcomes, 300)
-        kernel = policies.get("track-and-stop", **options).scalar_kernel()
+        policy = with_prices(policies.get("track-and-stop", **options), paid)
+        kernel = policy.scalar_kernel()
         ours = play_kernel(kernel, outcomes, 300)
         assert ours.duels == duels
 

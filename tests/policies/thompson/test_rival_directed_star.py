@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
+import theory
 from bayesduel import policies
 from bayesduel.models.in_policies.scalar_betas import log_half_tail, tail_table
 from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
+from bayesduel.policies.parameter_values import with_prices
 from bayesduel.policies.scalar_kernel import choose, init, update
 from tests.policies.distributions import chi_square
 from tests.policies.driving import simulate_runs
@@ -22,8 +24,9 @@ ALWAYS = {"c": 1e300}
 """Every round explores: the events are those of any other c."""
 
 
-def new_state(num_arms, **options):
-    kernel = policies.get("rd-ts-star", **options).scalar_kernel()
+def new_state(num_arms, prices=None, **options):
+    policy = with_prices(policies.get("rd-ts-star", **options), prices)
+    kernel = policy.scalar_kernel()
     return kernel.new_state(np.arange(num_arms), 10**6)
 
 
@@ -75,13 +78,20 @@ OPTIONS = (
 )
 
 
+def priced(num_arms):
+    """Return options with prices of the arms and of the judge."""
+    prices = theory.pair_prices(1.0 + np.arange(num_arms) ** 2, judge=0.3)
+    return {"cost": "prices", "prices": prices}
+
+
 @pytest.mark.parametrize("num_arms", [2, 3, 4, 5])
 def test_every_duel_is_that_of_the_twin(num_arms):
     """Leader, Phi and pair, event after event, where pairs are even and sure, too."""
     forced = even = 0
     leaders = set()
     for index in range(5):
-        options = OPTIONS[(index + num_arms) % len(OPTIONS)]
+        both = (*OPTIONS, priced(num_arms))
+        options = both[(index + num_arms) % len(both)]
         duels, seen = played(num_arms, index, (60, 150)[index % 2], **options)
         twin = twin_of(num_arms, **options)
         for duel, (leader, total) in zip(duels.tolist(), seen, strict=True):

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from scipy import special
 
+import theory
 from bayesduel import policies
 from bayesduel.ops.scalar.compiler import cached_program, standalone
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
+from bayesduel.policies.parameter_values import with_prices
 from bayesduel.policies.scalar_kernel import init, update
 from tests.policies.distributions import chi_square, pair_table
 from tests.policies.thompson.test_rival_directed import (
@@ -123,11 +125,16 @@ def asking():
     return cached_program(ask, f"ask-rival-{crc32(inspect.getsource(ask).encode()):x}")
 
 
-def round_of_kernel(wins, **options):
+def priced(num_arms):
+    """Return options with prices of arms that differ by the square of their places."""
+    prices = theory.pair_prices(1.0 + np.arange(num_arms) ** 2.0)
+    return {"cost": "prices", "prices": prices}
+
+
+def round_of_kernel(wins, prices=None, **options):
     """Ask the kernel for the round after some duels, often; return its leader, too."""
-    state = policies.get("rd-ts", **options).scalar_kernel().new_state(
-        np.arange(len(wins)), 10**6
-    )  # fmt: skip
+    policy = with_prices(policies.get("rd-ts", **options), prices)
+    state = policy.scalar_kernel().new_state(np.arange(len(wins)), 10**6)
     winners = np.argwhere(wins)
     duels = np.repeat(winners, wins[tuple(winners.T)], axis=0)
     found = np.zeros((NUM_DRAWS, 5), dtype=np.int64)
@@ -141,7 +148,7 @@ def round_of_kernel(wins, **options):
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"flips_only": False}, {"cost": "duels"}, {"prior": 1.5},
+    [{}, {"flips_only": False}, {"cost": "duels"}, {"cost": "prices"}, {"prior": 1.5},
      {"pairs": "gradient", "flips_only": False, "prior": 1},
      {"eta": 1.0, "floor": 0.5, "prior": 1, "doubts": 0.5, "c": 10.0}],
     ids=str,
@@ -149,6 +156,8 @@ def round_of_kernel(wins, **options):
 def test_a_round_has_the_distribution_of_the_twin(options):
     """The pair of a round that explores, and how often it does, in 12 states."""
     p_values = []
+    if options.get("cost") == "prices":
+        options = priced(4)
     for index in range(12):
         wins = random_wins(4, index)
         leader, idle, duels = round_of_kernel(wins, **options)
