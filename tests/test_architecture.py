@@ -24,9 +24,6 @@ FLOORS = (
 )  # fmt: skip
 """From the ground up: a room uses only what stands before it."""
 
-MOST_FILES = 20
-"""Of a folder, beside its ``__init__.py``."""
-
 WITHOUT_PARTS = {
     # As a warning says it, or an error of another library: there are no parts to tell.
     "theory.errors: kind(str(self))",
@@ -126,16 +123,6 @@ def test_no_circle_of_imports(graph):
 
 def test_every_room_has_a_floor():
     assert {floor(module) for module in FILES} - {""} == set(FLOORS)
-
-
-@pytest.mark.parametrize("package", ["bayesduel", "theory"])
-def test_folders_show_what_is_in_them(package):
-    crowded = {
-        str(folder.relative_to(ROOT)): count
-        for folder in (ROOT / package).rglob("*/")
-        if (count := len(list(folder.glob("*.py"))) - 1) > MOST_FILES
-    }
-    assert not crowded
 
 
 def family_of(sources: list[str]) -> set[str]:
