@@ -1,6 +1,7 @@
 """``plot``, ``list``, ``demo``, help and version."""
 
 import json
+import re
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -193,12 +194,13 @@ def test_a_file_in_the_folder_of_commands_is_a_command(tmp_path, monkeypatch):
     folder = tmp_path / "folder_of_commands"
     folder.mkdir()
     (folder / "__init__.py").write_text('"""Ours."""\n', encoding="utf-8")
-    code = code.replace("    ...\n", "    print(values.shape, least, as_json)\n")
     (folder / "winners.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     group = make_group("folder_of_commands")
-    found = CliRunner().invoke(group, ["winners", "cyclic", "--least", "0.6"])
-    assert found.stdout == "(4, 4) 0.6 False\n", found.output
+    found = CliRunner().invoke(group, ["winners", "cyclic", "--json"])
+    assert json.loads(found.stdout) == {"winners": [0]}, found.output
+    found = CliRunner().invoke(group, ["winners", "cyclic", "--least", "0.65"])
+    assert re.search(r"^ *0 +0$", found.stdout, re.MULTILINE), found.output
     wrong = CliRunner().invoke(group, ["winners", "cyclic", "--least", "x"])
     assert wrong.exit_code == 2 and "--least" in wrong.stderr
     near = CliRunner().invoke(group, ["winner", "cyclic"])

@@ -31,13 +31,13 @@ def cauchit(tmp_path, monkeypatch):
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     section = text.split("## Add a posterior model")[1].split("\n## ")[0]
     code = textwrap.dedent(section.split("```python\n")[1].split("   ```")[0])
-    (tmp_path / "cauchit.py").write_text(code, "utf-8")
+    (tmp_path / "shown.py").write_text(code, "utf-8")
     monkeypatch.setattr(models, "__path__", [*models.__path__, str(tmp_path)])
     forget()
     yield kind_of("cauchit")
     forget()
-    sys.modules.pop("bayesduel.models.cauchit")
-    vars(models).pop("cauchit", None)
+    sys.modules.pop("bayesduel.models.shown")
+    vars(models).pop("shown", None)
 
 
 @pytest.mark.usefixtures("hardly_optimized")

@@ -46,8 +46,12 @@ MODELS = {
     ("name", "case"),
     [
         *itertools.product(("bradley-terry", "own"), CASES),
+        *(
+            pytest.param(name, "lopsided", marks=pytest.mark.slow)
+            for name in MODELS
+            if name not in {"bradley-terry", "own"}
+        ),
         pytest.param("ties", "never lost", marks=pytest.mark.slow),
-        pytest.param("beta", "lopsided", marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
