@@ -249,7 +249,7 @@ def read_notions(
             "regret",
             "must name at least one notion",
             given,
-            remedy=f"name one, such as {problems[0].default_notion!r}",
+            remedy=f"name one, such as {problems[0].usual_notions[0]!r}",
         )
     for index, notion in enumerate(notions):
         for problem in problems:

@@ -78,6 +78,12 @@ class ComparedInstance(ABC):
     played: ClassVar[str]
     """The variable of results that says what was played up to each checkpoint."""
 
+    known_notions: ClassVar[Sequence[str]]
+    """Notions of regret that there are; see ``theory``."""
+
+    usual_notions: ClassVar[tuple[str, ...]]
+    """Notions of regret that are recorded when none is asked for."""
+
     @property
     def name(self) -> str:
         """Name in results; without one of its own it is called by its size."""
@@ -91,23 +97,7 @@ class ComparedInstance(ABC):
             return np.arange(self.instance.num_arms)
         return list(self.instance.arm_names)
 
-    @property
-    @abstractmethod
-    def known_notions(self) -> Sequence[str]:
-        """Notions of regret that there are; see ``theory``."""
-
-    @property
-    @abstractmethod
-    def default_notion(self) -> str:
-        """Notion of regret that is recorded when none is asked for."""
-
-    @property
-    def usual_notions(self) -> tuple[str, ...]:
-        """Notions of regret that are recorded when none is asked for."""
-        return (self.default_notion,)
-
-    @abstractmethod
-    def regret_exists(self, notion: str) -> None:
+    def regret_exists(self, notion: str) -> None:  # noqa: B027
         """Raise a ``ValueError`` unless a known notion is defined here."""
 
     @abstractmethod
@@ -167,16 +157,8 @@ class PairProblem(ComparedInstance):
     words = "a preference matrix"
     axes = ("arm", "opponent")
     played = "plays"
-
-    @property
-    def known_notions(self) -> Sequence[str]:
-        """Those of duels."""
-        return REGRET_NOTIONS
-
-    @property
-    def default_notion(self) -> str:
-        """Copeland regret."""
-        return "copeland"
+    known_notions = REGRET_NOTIONS
+    usual_notions = ("copeland",)
 
     def regret_exists(self, notion: str) -> None:
         """Raise ``InvalidPreferenceError`` where a winner is missing."""
@@ -242,22 +224,14 @@ class WorldProblem(ComparedInstance):
     played = "plays"
 
     @cached_property
-    def known_notions(self) -> Sequence[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def known_notions(self) -> Sequence[str]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Those that the world defines."""
         return check_world(self.instance, _TRIAL_HORIZON)
 
     @property
-    def default_notion(self) -> str:
-        """The first notion of the world."""
-        return self.known_notions[0]
-
-    @property
-    def usual_notions(self) -> tuple[str, ...]:
+    def usual_notions(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """All notions of the world."""
         return tuple(self.known_notions)
-
-    def regret_exists(self, notion: str) -> None:
-        """Accept every known notion."""
 
     def check_policy(
         self, policy: PolicyBase, horizon: int, *, shuffle: bool = True
@@ -308,7 +282,7 @@ class SubsetProblem(ComparedInstance):
     played = "offers"
 
     @cached_property
-    def known_notions(self) -> Sequence[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def known_notions(self) -> Sequence[str]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Those of choices out of subsets, or that the world defines."""
         if _has_formulas(self.instance):
             from theory.choice import SUBSET_REGRET_NOTIONS
@@ -317,17 +291,10 @@ class SubsetProblem(ComparedInstance):
         return check_subset_world(self.instance, _TRIAL_HORIZON)
 
     @property
-    def default_notion(self) -> str:
-        """The notion of a published world, or the first one."""
-        world = self.instance
-        is_published = _has_formulas(world)
-        return world.default_notion if is_published else self.known_notions[0]
-
-    @property
-    def usual_notions(self) -> tuple[str, ...]:
-        """That one of a published world, all notions of another one."""
+    def usual_notions(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """That of a published world, all notions of another one."""
         if _has_formulas(self.instance):
-            return (self.default_notion,)
+            return (self.instance.default_notion,)
         return tuple(self.known_notions)
 
     def regret_exists(self, notion: str) -> None:

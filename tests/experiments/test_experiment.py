@@ -135,7 +135,8 @@ def test_matrices_and_worlds_answer_the_same_questions(instance, words):
     (given,) = Experiment(instance, "rucb" if "matrix" in words else "cucb").instances
     problem = problem_of(given)
     assert (problem.words, problem.name) == (words, given.name)
-    problem.check_notion(problem.default_notion)
+    for notion in problem.usual_notions:
+        problem.check_notion(notion)
     for name, (dims, values) in problem.variables().items():
         if name.startswith("choice_"):
             assert dims[0] == "set"
