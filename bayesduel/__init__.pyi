@@ -28,6 +28,6 @@ from .results import load_results as load_results
 from .simulation.next_pairs import NextPair as NextPair
 from .simulation.next_pairs import next_pairs as next_pairs
 from .simulation.player import Player as Player
-from .studies.standing import VotesStanding as VotesStanding
-from .studies.standing import standing as standing
+from .studies.status import VotesStanding as VotesStanding
+from .studies.status import standing as standing
 from .version import __version__ as __version__

@@ -30,6 +30,7 @@ from bayesduel.signals import SIGNALLED, signals_raise
 
 _FIRST = (
     "compare", "config", "merge", "bounds", "plot", "fit", "fit-choices", "next",
+    "standing",
     "calibrate", "audit-stopping", "reproduce", "list", "show", "demo", "study", "new",
     "ask", "tell", "undo", "withdraw", "vote", "page", "status", "report", "add-arm",
     "retire-arm", "restore-arm", "rename-arm", "merge-arms", "gold", "judge", "import",

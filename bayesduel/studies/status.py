@@ -1,22 +1,37 @@
-"""Where a study stands: who leads, how surely, and whether one may stop."""
+"""Where a study stands, or votes in none: who leads, how surely, may one stop."""
 
 from __future__ import annotations
 
 import math
 import shlex
+import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from jaxtyping import Float64
 
+from bayesduel.errors import DisconnectedComparisonsWarning, StudyError
+from bayesduel.models.argument_checks import check_probability
+from bayesduel.models.multinomial_logit import MultinomialLogit
 from bayesduel.models.pairwise_beta import PairwiseBeta
+from bayesduel.stopping import AnytimeEvidence
 from bayesduel.studies.audits import StoredAudit, stored_audit
 from bayesduel.studies.fits import LOOK, MANY, Standing, fit_votes, standings_of
 from bayesduel.studies.judges import JudgeTable, judge_table
+from bayesduel.studies.settings import checked_model
 from bayesduel.studies.state import StudyState
-from bayesduel.studies.stopping import StoppingLine, stopping_of
+from bayesduel.studies.stopping import StoppingLine, anytime_meaning, stopping_of
+from bayesduel.votes.checks import arm_names_of
+from bayesduel.votes.comparisons import Comparisons
+from bayesduel.votes.pairs import given_votes
+from theory import PreferenceMatrix, anytime_evidence, identification_bound
+from theory.arguments import seed_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bayesduel.studies.forecast import Forecast
 
 
@@ -250,3 +265,326 @@ def status_of(
         parts=words["parts"],
         is_full=full,
     )
+
+
+# --- Votes that are in no study -------------------------------------------------------
+
+_CHAINS, _DRAWS = 4, 250
+"""Of a posterior; ends of intervals at 90 % are off by some 0.05 of their width."""
+
+_MOST_ARMS = 64
+"""Of more arms the program behind the number of votes takes long."""
+
+_MOST_VOTES = 10**9
+_LEAST_GAP = 1e-6
+"""Of a pair from 1/2, in the matrix of the number of votes: nearer ones are ties."""
+
+_PRECISION = 0.01
+"""Relative, of the number of votes."""
+
+
+@dataclass(frozen=True, repr=False)
+class VotesStanding:
+    """Where votes stand, as :func:`bayesduel.standing` returns it.
+
+    Attributes
+    ----------
+    leader : str or None
+        The arm with the largest score; None as long as votes do not connect all arms.
+    arms : tuple of Standing
+        A line for each arm, the best first: rank and score with intervals,
+        probabilities of being the best, and votes. See
+        :class:`bayesduel.studies.Standing`.
+    score : str
+        What the score is.
+    model : str
+        What the scores assume.
+    probability : float
+        Of the intervals.
+    votes, ties : int
+        All votes, and those among them that are ties.
+    stopping : StoppingLine
+        Whether one may stop: ``stopped``, the ``answer`` that is named, the
+        ``evidence`` and the ``threshold`` that it has to reach, and the assumptions as
+        ``meaning``.
+    votes_needed : int or None
+        Votes that are likely needed until one may stop, 0 where one may; None where
+        they were not estimated: with more than 64 arms, or 10^9 votes.
+    parts : int
+        Number of parts of the arms that no votes connect; 1 once all are connected.
+    doubts : tuple of str
+        Why the scores may be wrong; mostly empty.
+    """
+
+    leader: str | None
+    arms: tuple[Standing, ...]
+    score: str
+    model: str
+    probability: float
+    votes: int
+    ties: int
+    stopping: StoppingLine
+    votes_needed: int | None
+    parts: int
+    doubts: tuple[str, ...]
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether the evidence suffices to name an arm."""
+        return self.stopping.stopped
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return a row for each arm, the best first."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(arm) for arm in self.arms]).set_index("arm")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        return asdict(self) | {"may_stop": self.may_stop}
+
+    def leader_words(self) -> str:
+        """Say who leads."""
+        count = f"{self.votes:,} vote{'s' * (self.votes != 1)}"
+        count += f" between {len(self.arms)} arms"
+        if self.leader is None:
+            return f"{count} leave them in {self.parts} parts: none leads yet"
+        best = self.arms[0]
+        return f"{count}: {self.leader!r} leads with {best.score:.3f}, {self.score}"
+
+    def stopping_words(self) -> str:
+        """Say whether one may stop, and how many votes are likely needed."""
+        line = self.stopping
+        if line.stopped:
+            return f"one may stop, and name {line.answer!r}"
+        needs, has = line.amounts()
+        words = f"one may not stop yet: {line.leader!r} is nearest to a name, with "
+        words += f"{has}, and {needs} is needed"
+        if self.votes_needed is not None:
+            words += (
+                f"; likely {self.votes_needed:,} votes more, if they are asked well"
+            )
+        return words
+
+    def __repr__(self) -> str:
+        rows = [[arm.arm, *arm.cells().values()] for arm in self.arms]
+        heads = ["arm", *self.arms[0].cells()]
+        left_out = {"lost", "tied", "won"} | ({"part"} if self.parts == 1 else set())
+        kept = [at for at, head in enumerate(heads) if head not in left_out]
+        table = [[row[at] for at in kept] for row in (heads, *rows)]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = [
+            "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
+            for row in table
+        ]
+        doubts = [f"doubtful: {doubt}" for doubt in self.doubts]
+        return "\n".join([self.leader_words(), *lines, self.stopping_words(), *doubts])
+
+
+def standing(
+    votes: Any,
+    *,
+    delta: float = 0.05,
+    model: Any = "beta",
+    width: float = 0.0,
+    probability: float = 0.9,
+    arm_names: Sequence[str] | None = None,
+    seed: int = 0,
+) -> VotesStanding:
+    """Say who leads, how surely, and whether one may stop asking.
+
+    Parameters
+    ----------
+    votes : Comparisons, int (K, K), pandas.DataFrame, str or path-like, list
+        The votes, in any form that :func:`bayesduel.next_pairs` reads. They must be all
+        votes that were asked for, in whatever order, and whole.
+    delta : float
+        Above 0, below 1: the error that is accepted in the name of a winner.
+    model : {"beta", "bradley-terry", "thurstone"} or model
+        What scores and ranks assume: "beta" nothing beyond a probability for each pair.
+        Whether one may stop does not depend on it.
+    width : float
+        At least 0, below 1/2: pairs that are within it of 1/2 count either way, so that
+        arms close to a winner are right answers too; see
+        :class:`bayesduel.stopping.AnytimeEvidence`.
+    probability : float
+        Of the intervals, in (0, 1).
+    arm_names : sequence of str, optional
+        Names of the arms; those of the votes must be among them.
+    seed : int
+        Of the draws from the posterior.
+
+    Returns
+    -------
+    VotesStanding
+        Printed as a table. Arms are ordered by mean score, equal ones by position.
+
+    Raises
+    ------
+    ComparisonDataError
+        For votes that cannot be read.
+    StudyError
+        For an unknown model, or votes that are not whole.
+    StoppingRuleError
+        For ``delta`` or ``width`` out of range.
+    FitError
+        For ``probability`` out of range.
+
+    Notes
+    -----
+    *Stopping.* An arm is named when :class:`bayesduel.stopping.AnytimeEvidence` reaches
+    log(1/delta). That holds at any time, however the pairs were chosen and however
+    often one looks, if votes on a pair are independent with one probability. Ties are
+    no votes for it.
+
+    *Votes that are likely needed.* Each pair is taken to have the probability 1/2 plus
+    or minus the mean distance from 1/2 of its Beta distribution, uniform before the
+    votes, on the side of its majority (of an even pair, for the arm that comes first).
+    `theory.identification_bound` has the proportions in which the winner of that matrix
+    is named with the fewest votes. The number is that of the votes that fill up the
+    pairs to a multiple of these proportions, the least one at which the evidence
+    suffices, if each pair goes on as it is taken to be. It is a point estimate to
+    within 1 %, and for a policy that asks well, such as ``"rd-ts:cost=duels"``: one
+    that asks all pairs alike needs many times more. ``docs/how_to/next_pairs.md`` has
+    how it compares with simulations; the forecast of a study simulates, and has
+    intervals.
+
+    Examples
+    --------
+    >>> votes = [("tea", "milk")] * 60 + [("milk", "tea")] * 25 + [("tea", "cola")] * 9
+    >>> found = standing(votes)
+    >>> found.leader, found.may_stop, found.stopping.leader
+    ('tea', True, 'tea')
+    >>> standing(votes[20:]).may_stop
+    False
+    """
+    from bayesduel.models.fit.fitting import fit
+
+    rule = AnytimeEvidence(delta, width=width)
+    probability = check_probability(probability)
+    key = seed_of(seed, "seed", kind=StudyError)
+    data = _data_of(votes, arm_names)
+    chosen = checked_model(model, data.num_arms)
+    if isinstance(chosen, MultinomialLogit):
+        words, remedy = "must be of pairs", "take 'beta' or 'bradley-terry'"
+        raise StudyError("model", words, model, remedy=remedy)
+    if not data.is_whole:
+        words, remedy = "must hold whole votes", "count every vote once"
+        raise StudyError("votes", words, data, remedy=remedy)
+    with warnings.catch_warnings():
+        # What is not connected is said in words.
+        warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
+        posterior = fit(
+            replace(chosen, ties=data.has_ties),  # pyright: ignore
+            data,
+            method=chosen.methods[0],
+            rng_key=key,
+            num_chains=_CHAINS,
+            num_draws=_DRAWS,
+        )
+    rows, words = standings_of(posterior, probability)
+    line = _stopping_line(rule, data.wins, data.arm_names)
+    return VotesStanding(
+        leader=rows[0].arm if words["parts"] == 1 else None,
+        arms=rows,
+        score=words["score"],
+        model=repr(posterior.model),
+        probability=probability,
+        votes=int(data.num_votes),
+        ties=int(np.triu(data.ties).sum()),
+        stopping=line,
+        votes_needed=0 if line.stopped else _votes_needed(data.wins, rule),
+        parts=words["parts"],
+        doubts=posterior.doubts,
+    )
+
+
+def _data_of(votes: Any, arm_names: Sequence[str] | None) -> Comparisons:
+    """Return votes, between named arms where names are given."""
+    if arm_names is None:
+        if isinstance(votes, list | tuple) and not votes:
+            rule, remedy = "must be given before the first vote", "name the arms"
+            raise StudyError("arm_names", rule, None, remedy=remedy)
+        return given_votes(votes).table.without_columns()
+    names = arm_names_of(arm_names, None)
+    wins, ties = np.zeros((2, len(names), len(names)))
+    if not (isinstance(votes, list | tuple) and not votes):
+        table, has_names = given_votes(votes)
+        if not has_names and table.num_arms != len(names):
+            rule = f"must name the {table.num_arms} arms of the votes"
+            raise StudyError("arm_names", rule, list(names))
+        arms = table.arm_names if has_names else names
+        unknown = [name for name in arms if name not in names]
+        if unknown:
+            rule, remedy = "must name all arms of the votes", f"add {unknown[0]!r}"
+            raise StudyError("arm_names", rule, list(names), remedy=remedy)
+        both = np.ix_(*[[names.index(name) for name in arms]] * 2)
+        wins[both], ties[both] = table.wins, table.ties
+    return Comparisons.from_wins(wins, ties=ties, arm_names=names)
+
+
+def _stopping_line(
+    rule: AnytimeEvidence, wins: Float64[np.ndarray, "K K"], names: tuple[str, ...]
+) -> StoppingLine:
+    evidence = anytime_evidence(wins, prior=rule.prior, width=rule.width)
+    leader, threshold = int(evidence.argmax()), -math.log(rule.delta)
+    stopped = bool(evidence[leader] >= threshold)
+    return StoppingLine(
+        rule="anytime",
+        stopped=stopped,
+        answer=names[leader] if stopped else None,
+        leader=names[leader],
+        evidence=float(evidence[leader]),
+        threshold=threshold,
+        meaning=anytime_meaning(
+            rule.delta, rule.width, "what is left out, skipped or called a tie"
+        ),
+    )
+
+
+def _votes_needed(
+    wins: Float64[np.ndarray, "K K"], rule: AnytimeEvidence
+) -> int | None:
+    """Return the votes that fill up pairs to the proportions of the optimum."""
+    if len(wins) > _MOST_ARMS:
+        return None
+    matrix = _typical(wins)
+    duels = identification_bound(matrix).duels
+    have, threshold = wins + wins.T, -math.log(rule.delta)
+
+    def missing(multiple: float) -> Float64[np.ndarray, "K K"]:
+        return np.maximum(multiple * duels - have, 0.0)
+
+    def suffices(multiple: float) -> bool:
+        more = np.rint(wins + missing(multiple) * matrix.values)
+        np.fill_diagonal(more, 0.0)
+        found = anytime_evidence(more, prior=rule.prior, width=rule.width)
+        return bool(found.max() >= threshold)
+
+    low, high = 0.0, 4.0 * threshold
+    while not suffices(high):
+        low, high = high, 4.0 * high
+        if missing(high).sum() > 2 * _MOST_VOTES:
+            return None
+    while high - low > _PRECISION * high:
+        middle = math.sqrt(low * high) if low > 0.0 else 0.5 * high
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return max(1, math.ceil(missing(high).sum() / 2.0))
+
+
+def _typical(wins: Float64[np.ndarray, "K K"]) -> PreferenceMatrix:
+    """Return each pair at its mean distance from 1/2, on the side of its majority."""
+    from scipy.special import betainc
+
+    won, lost = wins + 1.0, wins.T + 1.0
+    mean = won / (won + lost)
+    # E |theta - 1/2| of a Beta distribution, by its two halves.
+    above = mean * betainc(lost, won + 1.0, 0.5) - 0.5 * betainc(lost, won, 0.5)
+    gaps = 2.0 * above - (mean - 0.5)
+    gaps = np.maximum(gaps, _LEAST_GAP)
+    ahead = np.where(wins == wins.T, np.tri(len(wins)).T, wins > wins.T)
+    values = np.where(ahead > 0, 0.5 + gaps, 0.5 - gaps)
+    upper = np.triu(values, 1)
+    values = upper + np.tril(1.0 - upper.T, -1)
+    np.fill_diagonal(values, 0.5)
+    return PreferenceMatrix(values)

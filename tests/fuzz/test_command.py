@@ -185,8 +185,13 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     ),
     "next": (
         [*FILES],
-        "--policy --number --exclude --horizon --arms --winner --words --wins "
-        "--tie-columns --weight --where --seed --out",
+        "--policy --number --exclude --horizon --judge --prices --lines --arms "
+        "--winner --words --wins --tie-columns --weight --where --seed --out",
+    ),
+    "standing": (
+        [*FILES],
+        "--delta --model --width --arm-names --arms --winner --words --wins --where "
+        "--interval --seed --out",
     ),
     "reproduce": (["dts-1", "subset-1", "x"], "--scale --panel --mslr --seed --jobs"),
     "list": (["policies", "worlds", "everything"], ""),

@@ -258,6 +258,7 @@ def of_players() -> dict[str, Callable[..., Any]]:
     return {
         "Player": play,
         "next_pairs": bayesduel.next_pairs,
+        "standing": bayesduel.standing,
         **{f"Player.{name}": getattr(player, name) for name in methods},
     }
 

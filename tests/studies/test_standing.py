@@ -14,7 +14,7 @@ from bayesduel.errors import FitError, StoppingRuleError, StudyError
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry, MultinomialLogit, PairwiseBeta
 from bayesduel.studies import Study
-from bayesduel.studies.standing import _typical
+from bayesduel.studies.status import _typical
 from bayesduel.votes import Comparisons
 
 NAMES = ("tea", "coffee", "milk")

@@ -11,7 +11,7 @@ from bayesduel.cli.tables import show, table_of
 from bayesduel.cli.voting import Model, VoteOptions, names_between
 
 if TYPE_CHECKING:
-    from bayesduel.studies.standing import VotesStanding
+    from bayesduel.studies.status import VotesStanding
 
 _HEADERS = (
     "part", "rank", "score", "interval", "Condorcet", "Copeland", "Borda", "votes",
@@ -47,7 +47,7 @@ def standing(
     the pairs were chosen, and however often one looks.
     """
     data = reading.read(votes)
-    from bayesduel.studies.standing import standing as standing_of
+    from bayesduel.studies.status import standing as standing_of
 
     found = standing_of(
         data,
