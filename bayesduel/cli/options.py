@@ -251,13 +251,19 @@ def policy_names(incomplete: str) -> list[str]:
     return beginning(incomplete, [*names(), *subset_names()])
 
 
+def matrix_names(incomplete: str) -> list[str]:
+    """Return the matrices and families of them whose names begin so."""
+    from bayesduel.instances import family_names, names
+
+    return beginning(incomplete, [*names(), *family_names()])
+
+
 def instance_names(incomplete: str) -> list[str]:
     """Return the matrices, families and worlds whose names begin so."""
-    from bayesduel.instances import choice, family_names, names, worlds
+    from bayesduel.instances import choice, worlds
 
-    changing = worlds.pair_world_names()
-    known = [*names(), *family_names(), *changing, *choice.world_names()]
-    return beginning(incomplete, known)
+    others = [*worlds.pair_world_names(), *choice.world_names()]
+    return matrix_names(incomplete) + beginning(incomplete, others)
 
 
 def beginning(incomplete: str, names: list[str]) -> list[str]:

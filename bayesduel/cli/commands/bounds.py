@@ -16,7 +16,7 @@ from bayesduel.cli.options import (
     RESUME,
     argument,
     command,
-    instance_names,
+    matrix_names,
     option,
 )
 from bayesduel.cli.output import (
@@ -58,7 +58,7 @@ class BoundsOptions(Output):
     """Options that say which bounds of a matrix are computed and printed."""
 
     matrix: str = argument(
-        "MATRIX: Name, or file (CSV, NPY, NPZ).", autocompletion=instance_names
+        "MATRIX: Name, or file (CSV, NPY, NPZ).", autocompletion=matrix_names
     )
     repair: bool = REPAIR
     everything: bool = option("Every pair, and what the other theorems say.", "--all")

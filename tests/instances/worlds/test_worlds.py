@@ -25,6 +25,7 @@ from bayesduel.instances.worlds import (
     VacdbContexts,
 )
 from bayesduel.instances.worlds.costs import costs_of_arms
+from bayesduel.instances.worlds.lookup import default_world, pair_world_names
 from theory import PreferenceMatrix
 
 FALSE_ALARM = 1e-4
@@ -101,6 +102,11 @@ WORLDS = {
     ),
     "corrupted": Corrupted(budget=3),
 }
+
+
+def test_every_world_of_the_package_is_among_them():
+    kinds = {type(world) for world in WORLDS.values()}
+    assert kinds >= {type(default_world(name)) for name in pair_world_names()}
 
 
 @pytest.mark.parametrize("name", WORLDS)
