@@ -138,18 +138,14 @@ class PreferenceModel:
     """Quantities that tables leave out: others say the same in a usual unit, or there
     are as many as persons."""
 
+    utility_decides: ClassVar[bool] = False
+    """Whether i beats j exactly where its utility is larger, the more the larger. The
+    best arm is then the same one in every sense."""
+
     @property
     def usual_method(self) -> str:
         """The first method that "auto" tries."""
         return self.methods[0]
-
-    @property
-    def utility_decides(self) -> bool:
-        """Whether i beats j exactly where its utility is larger, the more the larger.
-
-        The best arm is then the same one in every sense.
-        """
-        return False
 
     def __call__(self, arrays: Any) -> Float[Array, "row outcome"]:
         """Run the NumPyro model; return log P(outcome) per row."""

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, pi, sqrt
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Float64
@@ -53,10 +53,8 @@ class Coordinates:
     model: Any
     num_arms: int
 
-    @property
-    def extras(self) -> int:
-        """Coordinates that are no utilities; they come first."""
-        return 0
+    extras: ClassVar[int] = 0
+    """Coordinates that are no utilities; they come first."""
 
     @property
     def size(self) -> int:
@@ -217,7 +215,7 @@ class PairCoordinates(Coordinates):
         return 0 if self.covariates is None else self.covariates.shape[1]
 
     @property
-    def extras(self) -> int:
+    def extras(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Coordinates that are no utilities."""
         effects = self.contest + self.known
         return effects + int(self.model.order_effect) + int(self.model.ties)

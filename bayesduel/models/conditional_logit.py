@@ -245,6 +245,7 @@ class ConditionalLogit(PreferenceModel):
 
     title: ClassVar[str] = "conditional logit"
     needs: ClassVar[str] = "attributes"
+    utility_decides: ClassVar[bool] = True
     auxiliary: ClassVar[tuple[str, ...]] = ("standard_coefficient",)
 
     def __call__(self, choices: AttributedChoices) -> Float[Array, "row outcome"]:
@@ -344,11 +345,6 @@ class ConditionalLogit(PreferenceModel):
         """Raise ``FitError`` for a parameter out of range."""
         true_or_false(self.constants, "constants", kind=FitError)
         check_real("prior_scale", self.prior_scale)
-
-    @property
-    def utility_decides(self) -> bool:
-        """Whether i beats j exactly where its utility is larger; always."""
-        return True
 
     def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
         """Return P(i is chosen out of {i, j}), both with their mean attributes."""

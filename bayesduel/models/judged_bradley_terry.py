@@ -91,15 +91,11 @@ class JudgedBradleyTerry(BradleyTerry):
         "standard_discrimination",
     )
 
-    @property
-    def usual_method(self) -> str:
-        """The first method of "auto": the joint mode says little about the spread."""
-        return "nuts"
+    # The joint mode says little about the spread.
+    usual_method: ClassVar[str] = "nuts"  # pyright: ignore[reportIncompatibleMethodOverride]
 
-    @property
-    def utility_decides(self) -> bool:
-        """Whether i beats j exactly where its utility is larger, nobody shown first."""
-        return True
+    # Nobody shown first.
+    utility_decides: ClassVar[bool] = True  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def check(self) -> None:
         """Raise ``FitError`` for a parameter out of range."""

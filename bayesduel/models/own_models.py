@@ -120,16 +120,13 @@ class NumPyroModel(PreferenceModel):
         said = f", ties={self.ties}, order_effect={self.order_effect}"
         return f"from_numpyro({name}{said})"
 
+    utility_decides: ClassVar[bool] = True
+
     @property
     def title(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The name of the function, in words."""
         name = getattr(self.function, "__name__", "own model")
         return name.strip("_<>").replace("_", " ")
-
-    @property
-    def utility_decides(self) -> bool:
-        """Whether i beats j exactly where its utility is larger; always."""
-        return True
 
     def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:
         """Run the NumPyro model; return log P(outcome) per row."""

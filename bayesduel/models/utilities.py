@@ -73,6 +73,9 @@ class UtilityModel(PreferenceModel):
     zero_sum: bool = False
     learn_scale: bool = False
 
+    _has_residual: ClassVar[bool] = True
+    _coefficients_alone: ClassVar[bool] = False
+
     def sample_utilities(
         self,
         num_arms: int,
@@ -103,14 +106,6 @@ class UtilityModel(PreferenceModel):
             return derived("utility", own)
         coefficient = self._coefficient(covariates, slope_scale)
         return derived("utility", covariates @ coefficient + own)
-
-    @property
-    def _has_residual(self) -> bool:
-        return True
-
-    @property
-    def _coefficients_alone(self) -> bool:
-        return False
 
     def _coefficient(
         self, covariates: Float[Array, "K covariate"], scale: float
@@ -308,11 +303,11 @@ class PairwiseUtilityModel(UtilityModel):
             check_real(name, getattr(self, name))
 
     @property
-    def _has_residual(self) -> bool:
+    def _has_residual(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.residual
 
     @property
-    def _coefficients_alone(self) -> bool:
+    def _coefficients_alone(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         others = self.residual, self.ties, self.order_effect, self.contest_covariates
         return self.covariates and not any(others)
 
@@ -463,7 +458,7 @@ class PairwiseUtilityModel(UtilityModel):
         )
 
     @property
-    def utility_decides(self) -> bool:
+    def utility_decides(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Whether i beats j exactly where its utility is larger.
 
         So it is for the distributions here that come with their derivatives.

@@ -1,7 +1,7 @@
 """Policies around another policy: delayed feedback, and no self-duels."""
 
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
@@ -56,15 +56,11 @@ class PolicyAround(FrozenPolicy):
 
     policy: PolicyBase
 
-    @property
-    def manner(self) -> str:
-        """How the policy is played, in the words of labels."""
-        raise NotImplementedError
+    manner: ClassVar[str]
+    """How the policy is played, in the words of labels."""
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """How the loop over rounds plays it: fields of :class:`Manner`."""
-        raise NotImplementedError
+    settings: ClassVar[dict[str, Any]]
+    """How the loop over rounds plays it: fields of :class:`Manner`."""
 
     @property
     def played(self) -> PolicyBase:
@@ -140,12 +136,12 @@ class DelayedFeedback(PolicyAround):
         return f"{declared(self.policy, 'title')} with delayed feedback"
 
     @property
-    def manner(self) -> str:
+    def manner(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """How the policy is played, in the words of labels."""
         return f"told every {self.every} rounds"
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """How the loop over rounds plays it."""
         return {"every": self.every}
 
@@ -204,20 +200,13 @@ class WithoutSelfDuels(PolicyAround):
     'd-ts, no self-duels'
     """
 
+    manner: ClassVar[str] = "no self-duels"
+    settings: ClassVar[dict[str, Any]] = {"self_duels": False}
+
     @property
     def title(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The name in words."""
         return f"{declared(self.policy, 'title')} without self-duels"
-
-    @property
-    def manner(self) -> str:
-        """How the policy is played, in the words of labels."""
-        return "no self-duels"
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """How the loop over rounds plays it."""
-        return {"self_duels": False}
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a policy that does not fit."""

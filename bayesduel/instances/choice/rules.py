@@ -292,6 +292,9 @@ class IndependentRule(ChoiceRule):
 
     means: Any
 
+    # Every arm is rewarded for itself, nothing is chosen.
+    has_no_choice: ClassVar[bool] = False  # pyright: ignore[reportIncompatibleMethodOverride]
+
     @classmethod
     def of(cls, means: ArrayLike) -> "IndependentRule":
         """Check the means.
@@ -309,11 +312,6 @@ class IndependentRule(ChoiceRule):
                 holds=lambda each: (each >= 0) & (each <= 1),
             )
         return cls(vector)
-
-    @property
-    def has_no_choice(self) -> bool:
-        """False: every arm is rewarded for itself, nothing is chosen."""
-        return False
 
     @property
     def values(self) -> Float[Any, " n"]:

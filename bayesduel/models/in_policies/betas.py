@@ -2,7 +2,7 @@
 
 import numbers
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -86,14 +86,12 @@ class BetaArms:
 
     prior: Any = 1
 
+    name: ClassVar[str] = "beta"
+    """What it is called in the parameters of a policy."""
+
     def __post_init__(self) -> None:
         """Keep integral numbers as integers: which program runs depends on that."""
         object.__setattr__(self, "prior", _normalized(self.prior))
-
-    @property
-    def name(self) -> str:
-        """Return what it is called in the parameters of a policy."""
-        return "beta"
 
     def check(self, num_arms: int | None = None) -> None:
         """Raise ``PolicyParameterError`` for a bad prior; no table has a meaning."""
@@ -127,6 +125,9 @@ class BetaPairs:
 
     prior: Any = 1
 
+    name: ClassVar[str] = "beta"
+    """What it is called in the parameters of a policy."""
+
     def __post_init__(self) -> None:
         """Keep integral numbers as integers: which program runs depends on that."""
         object.__setattr__(self, "prior", _normalized(self.prior))
@@ -141,11 +142,6 @@ class BetaPairs:
         """Equal priors have equal hashes."""
         prior = np.asarray(self.prior)
         return hash(prior.item() if prior.ndim == 0 else prior.astype(float).tobytes())
-
-    @property
-    def name(self) -> str:
-        """The name in parameters of policies."""
-        return "beta"
 
     @property
     def model(self) -> Any:
