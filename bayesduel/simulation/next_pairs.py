@@ -47,7 +47,8 @@ def next_pairs(
 
     They are the questions of a :class:`Player` that was told the votes, to be answered
     in parallel: ``Player(policy, votes=votes, seed=seed).ask(n)``. They are a function
-    of the arguments and of nothing else.
+    of the arguments and of nothing else. Random numbers depend on the number of votes,
+    too, so that a loop may call this again and again with one seed.
 
     Parameters
     ----------

@@ -67,6 +67,12 @@ type Arm = int | str
 MOST_QUESTIONS = 10**6
 """Questions that are asked for at once."""
 
+_LARGEST_SHARE = 4, 5
+"""Of a pair in the questions that a policy draws at once, as a fraction.
+
+Late in a study most of them are about one pair, and should be.
+"""
+
 _REDRAWS = 10
 """For each question of a batch: draws of pairs that were drawn often enough."""
 
@@ -248,7 +254,9 @@ class Player:
             self._wins += self._counted(data)
         # Questions without an answer; a pair may stand in place of a request.
         self._open: list[tuple[int, int, _Request | None]] = []
-        self._num_events = self._epoch = 0
+        self._epoch = 0
+        # Votes are events: with more of them other random numbers come.
+        self._num_events = int(self._wins.sum())
         self._begin()
 
     @property
@@ -275,7 +283,7 @@ class Player:
         pair may be asked more than once.
 
         With ``n`` above 1, policies that draw at random draw each pair independently,
-        every pair at most ceil(n / 2) times where there are several; policies that
+        every pair at most ceil(4 n / 5) times where there are several; policies that
         follow an index go on as if each open question had been answered
         by its most likely outcome. ``docs/how_to/batches.md`` has the details, and what
         large batches cost.
@@ -458,9 +466,11 @@ class Player:
         self._open = [(first, second, None) for first, second, _ in self._open]
 
     def _begin_anew(self, wins: Int64[np.ndarray, "K K"]) -> None:
-        if self._num_events or self._wins.any():
+        more = int(wins.sum() - self._wins.sum())
+        if self._num_events:
             self._epoch += 1
-            self._num_events += 1
+            more = max(more, 1)
+        self._num_events += more
         self._wins = wins
         self._begin()
 
@@ -474,7 +484,9 @@ class Player:
         chosen: list[ChosenPair] = []
         # Of a single pair all questions are about that.
         is_one = self.num_arms == 2 or (allowed is not None and allowed.sum() == 2)
-        limit = number if is_one else -(-number // 2)
+        limit = (
+            number if is_one else -(-_LARGEST_SHARE[0] * number // _LARGEST_SHARE[1])
+        )
         times = np.zeros((self.num_arms, self.num_arms), dtype=np.int64)
         redraws = _REDRAWS * number
         while len(chosen) < number:
