@@ -576,7 +576,7 @@ class Table:
         columns = [self.labels(title) for title in titles]
         used = {name for column in columns for name in _used(*column)}
         for title, (codes, names) in zip(titles, columns, strict=True):
-            lost = np.array([*map(_is_rounded, names), False])[codes]
+            lost = np.array([*map(_ROUNDED.fullmatch, names), None], bool)[codes]
             remedy = "read such numbers as text (dtype=str) where the table was made"
             words = "is a number whose last digits are lost, and no name"
             self.check(title, ~lost, words, remedy)
@@ -833,10 +833,6 @@ def plain(title: str) -> str:
 def has_comma(text: str) -> bool:
     """Return whether a text is a number with a comma."""
     return _COMMA.fullmatch(text) is not None
-
-
-def _is_rounded(name: str) -> bool:
-    return _ROUNDED.fullmatch(name) is not None
 
 
 def _used(codes: NDArray[np.int64], names: Sequence[str]) -> list[str]:

@@ -98,7 +98,7 @@ def subset_gap_bound(
     'unproved'
     """
     n, k = _sizes(num_arms, set_size)
-    eps, width = number_above(gap, 0.0, "gap"), _alpha(alpha)
+    eps, width = number_above(gap, 0.0, "gap"), number_from(alpha, 2, "alpha")
     factors = {
         "lemmas": 4 * math.sqrt(10) * k**1.5 + 5 * k**2 * (k - 1),
         "printed": 8 * k**1.5 + 30 * k**2,
@@ -158,7 +158,7 @@ def subset_gap_free_bound(
     '479.6 T^0.5 (log T)^0.5'
     """
     n, k = _sizes(num_arms, set_size)
-    width = _alpha(alpha)
+    width = number_from(alpha, 2, "alpha")
     factor = 2 * math.sqrt(width * k * n) + 15 * k**2 * math.sqrt(width * n)
     return RegretBound(
         name="UCB without total order, any gap",
@@ -212,7 +212,7 @@ def bounded_reward_order(
     '62.35 T^0.5 (log T)^0.5'
     """
     n, k = _sizes(num_arms, set_size)
-    width = _alpha(alpha)
+    width = number_from(alpha, 2, "alpha")
     top = number_above(largest_reward, 0.0, "largest_reward")
     growth = 0.0
     terms: tuple[PowerTerm, ...] = ()
@@ -366,7 +366,3 @@ def _of_policy(alpha: float) -> dict[str, Any]:
 def _sizes(num_arms: object, set_size: object) -> tuple[int, int]:
     n = integer_from(num_arms, 1, "num_arms")
     return n, integer_from(set_size, 1, "set_size", n)
-
-
-def _alpha(alpha: object) -> float:
-    return number_from(alpha, 2, "alpha")

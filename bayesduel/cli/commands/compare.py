@@ -434,7 +434,7 @@ class Report:
         screen = console()
         for (notion, part), ranked in zip(self._parts, self._rankings, strict=True):
             print_summary(screen, self._summary(part, notion=notion))
-            if not _all_failed(part):
+            if not all(each.error for each in part):
                 (print_rankings if intervals else print_ranks)(screen, ranked)
         if self._experiment.record == "quantiles":
             screen.print(
@@ -465,7 +465,7 @@ class Report:
         from bayesduel.analysis.summaries import by_notion
 
         messages.say(f"saved the results in {out}")
-        if _all_failed(self._measured):
+        if all(each.error for each in self._measured):
             return
         if ranked := [each for ranked in self._rankings for each in ranked]:
             messages.save_json(out / "rankings.json", [*map(asdict, ranked)])
@@ -474,7 +474,3 @@ class Report:
             several = f"regret-{notion.replace('_', '-')}"
             stem = "regret" if len(parts) == 1 else several
             messages.save_figures({out / stem: plots.regret(part, notion=notion)})
-
-
-def _all_failed(measured: list[Measurement]) -> bool:
-    return all(each.error for each in measured)

@@ -241,7 +241,13 @@ def exclusive_gap(
     return ChoiceWorld(
         rule=TableRule.of(table, exclusive=True),
         subset_size=subset_size,
-        name=_gap_name("exclusive-gap", num_arms, subset_size, gap, special),
+        name=spell(
+            "exclusive-gap",
+            num_arms=num_arms,
+            subset_size=subset_size,
+            gap=gap,
+            special=special,
+        ),
         source=f"C.1 of {_SOURCE}",
     )
 
@@ -269,7 +275,13 @@ def independent_gap(
         rule=IndependentRule.of(_gap_probabilities(*arguments, 0.5)),
         subset_size=subset_size,
         feedback="independent",
-        name=_gap_name("independent-gap", num_arms, subset_size, gap, special),
+        name=spell(
+            "independent-gap",
+            num_arms=num_arms,
+            subset_size=subset_size,
+            gap=gap,
+            special=special,
+        ),
         source=f"C.2 of {_SOURCE}",
     )
 
@@ -297,10 +309,6 @@ def _gap_probabilities(
     probabilities = np.full(num_arms, high - gap)
     probabilities[[special, *range(num_arms - subset_size + 1, num_arms)]] = high
     return probabilities
-
-
-def _gap_name(family: str, num_arms: int, size: int, gap: float, special: int) -> str:
-    return spell(family, num_arms=num_arms, subset_size=size, gap=gap, special=special)
 
 
 def _progression(
