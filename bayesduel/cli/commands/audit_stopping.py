@@ -48,7 +48,7 @@ def audit_stopping(
     runs: int = option("R: Studies to simulate.", default=1000),
     seed: int = SEED,
     model: Model = option(
-        "One scale of utilities (two links), or a Beta per pair.",
+        "One scale of utilities, or a Beta per pair.",
         default="beta",
     ),
     reading: VoteOptions,
