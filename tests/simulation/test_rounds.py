@@ -114,6 +114,29 @@ def test_nothing_is_played_or_told_behind_the_horizon(horizon, told):
     assert (plays[:, 1, 2] == told).all() and (plays.sum(axis=(1, 2)) == horizon).all()
 
 
+def test_who_waits_for_the_host_is_told_the_rest_afterwards(monkeypatch):
+    """One outcome of three at a time, and none of them twice or never."""
+    state: dict[str, Any] = {"waits": False, "told": []}
+
+    class Waiting(FirstPair):
+        def update(self, state, rng, round_, first, second, won):
+            state["told"].append((round_, first, second, won))
+            state["waits"] = True
+
+    monkeypatch.setattr(rounds, "is_waiting", lambda state: state["waits"])
+    monkeypatch.setattr(rounds, "recall", lambda *given: None)
+    progress = rounds.new_progress(1)[0]
+    progress[rounds.WAITING] = 3
+    reports = np.array([[4, 0, 1, 1, 1, 0], [5, 1, 2, 0, 1, 0], [6, 2, 0, 1, 1, 0]])
+    given = Waiting(), state, np.random.default_rng(0), reports, progress
+    expected = [(4, 0, 1, True), (5, 1, 2, False), (6, 2, 0, True)]
+    for number in (1, 2, 3, 3):
+        state["waits"] = False
+        rounds.tell(*given)
+        assert state["told"] == expected[:number]
+    assert progress[rounds.WAITING] == progress[rounds.TOLD] == 0
+
+
 def test_arms_and_their_preferences_are_relabeled_unless_told_otherwise():
     """Every arm beats all later ones for sure, whatever its position is."""
     sure = np.triu(np.ones((4, 4)), 1) + np.eye(4) / 2
