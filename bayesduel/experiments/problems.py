@@ -404,7 +404,8 @@ def _bounds_of(world: WorldBase) -> dict[str, str]:
 
 def _warn_of_assumptions(policy: PolicyBase, world: WorldBase, name: str) -> None:
     """Warn where a policy assumes what a world does not guarantee."""
-    rule = innermost(policy)
+    # A monitor is there for what the policy inside does not expect.
+    rule = policy if manner_of(policy).monitored else innermost(policy)
     assumed = [*declared(rule, "assumes")]
     if declared(rule, "needs_horizon"):
         assumed.append(KNOWN_HORIZON)

@@ -3,6 +3,7 @@ from .adversarial.versatile_dueling import VersatileDueling as VersatileDueling
 from .batched.candidate_comparisons import CandidateComparisons as CandidateComparisons
 from .batched.pairwise_comparisons import PairwiseComparisons as PairwiseComparisons
 from .batched.seeded_comparisons import SeededComparisons as SeededComparisons
+from .change.monitored_dueling import MonitoredDueling as MonitoredDueling
 from .elimination.beat_the_mean import BeatTheMean as BeatTheMean
 from .elimination.generic_exploration import Savage as Savage
 from .elimination.interleaved_filter import InterleavedFilter as InterleavedFilter

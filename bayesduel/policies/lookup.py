@@ -1,6 +1,7 @@
 """Finding a policy: by name, by text, by a class of one's own."""
 
 from dataclasses import fields, replace
+from importlib import import_module
 from typing import Any
 
 from bayesduel.arguments.named_objects import (
@@ -35,6 +36,11 @@ from theory.arguments import short_repr
 _POLICIES = NamedKind(
     "policy", PolicyBase, PolicyParameterError, "d-ts:alpha=0.6,prior=2"
 )
+
+
+_AROUND = {"mdb": ("bayesduel.policies.change.monitored_dueling", "MonitoredDueling")}
+"""Names that are not in the registry: of policies around any of those in it. By the
+names of their modules, which look up the policy inside here."""
 
 
 def names() -> tuple[str, ...]:
@@ -102,6 +108,9 @@ def get(name: str, **parameters: Any) -> PolicyBase:
 def _default(name: Any, argument: str, given: Any) -> PolicyBase:
     """Return a registered policy as it is by default; ``argument`` gave its name."""
     known = registered_names()
+    if isinstance(name, str) and name in _AROUND:
+        module, kind = _AROUND[name]
+        return getattr(import_module(module), kind)()
     if not isinstance(name, str) or name not in known:
         raise UnknownNameError(
             argument,
@@ -177,7 +186,7 @@ def parse_policy(text: str) -> PolicyBase:
     name, _, rest = text.strip().partition(":")
     name = name.strip().lower()
     known = registered_names()
-    if name not in known and is_own_name(text):
+    if name not in (*known, *_AROUND) and is_own_name(text):
         default, rest = default_object(text, _POLICIES)
         parameters = _parameters(text, rest, default)
         return _changed(type(default).__name__, default, parameters)

@@ -24,13 +24,35 @@ class Manner(NamedTuple):
     clock: int = 0
     """Rounds of the policy's own clock before the first one."""
 
+    monitored: tuple[int, float] | None = None
+    """Segments and least change for which a monitor watches; None without one."""
+
 
 STRAIGHT = Manner()
 
 
+class PlaysAnother:
+    """A policy that plays another one in a way of its own."""
+
+    settings: Any
+    """How the loop over rounds plays it: fields of :class:`Manner`."""
+
+    @property
+    def played(self) -> PolicyBase:
+        """The policy in the form that is played."""
+        raise NotImplementedError
+
+
+def step_form(policy: Any) -> PolicyBase:
+    """Return a policy without look-ahead."""
+    if any(each.name == "look_ahead" for each in fields(policy)):
+        return replace(policy, look_ahead=False)
+    return policy
+
+
 def innermost(policy: PolicyBase) -> PolicyBase:
     """Return the policy that is played in the end, in the form that is played."""
-    while isinstance(policy, PolicyAround):
+    while isinstance(policy, PlaysAnother):
         policy = policy.played
     return policy
 
@@ -43,12 +65,12 @@ def rule_of(policy: PolicyBase) -> Policy | SubsetPolicy | None:
 
 def manner_of(policy: PolicyBase) -> Manner:
     """Return how a policy plays the one that it is around."""
-    if not isinstance(policy, PolicyAround):
+    if not isinstance(policy, PlaysAnother):
         return STRAIGHT
     return manner_of(policy.played)._replace(**policy.settings)
 
 
-class PolicyAround(FrozenPolicy):
+class PolicyAround(PlaysAnother, FrozenPolicy):
     """A policy that plays another one, its field ``policy``, in a way of its own.
 
     Name and label are those of the policy with ``manner`` behind them.
@@ -58,9 +80,6 @@ class PolicyAround(FrozenPolicy):
 
     manner: ClassVar[str]
     """How the policy is played, in the words of labels."""
-
-    settings: ClassVar[dict[str, Any]]
-    """How the loop over rounds plays it: fields of :class:`Manner`."""
 
     @property
     def played(self) -> PolicyBase:
@@ -148,15 +167,15 @@ class DelayedFeedback(PolicyAround):
     @property
     def played(self) -> PolicyBase:
         """The policy in its round-by-round form."""
-        policy: Any = self.policy
-        if any(each.name == "look_ahead" for each in fields(policy)):
-            return replace(policy, look_ahead=False)
-        return policy
+        return step_form(self.policy)
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad delay or a bad parameter."""
-        fits = isinstance(self.policy, PolicyBase)
-        if not fits or isinstance(self.policy, DelayedFeedback):
+        inner = self.policy
+        fits = isinstance(inner, PolicyBase)
+        if not fits or (
+            isinstance(inner, PlaysAnother) and not isinstance(inner, WithoutSelfDuels)
+        ):
             raise PolicyParameterError(
                 "policy",
                 "must be a policy without a delay of its own, such as "
@@ -212,7 +231,8 @@ class WithoutSelfDuels(PolicyAround):
         """Raise ``PolicyParameterError`` for a policy that does not fit."""
         inner = self.policy
         fits = isinstance(inner, PolicyBase)
-        fits = fits and not isinstance(inner, WithoutSelfDuels)
+        is_around = isinstance(inner, PlaysAnother)
+        fits = fits and (not is_around or isinstance(inner, DelayedFeedback))
         # Without look-ahead a policy asks for one duel at a time.
         in_bulk = fits and declared(inner, "explores_in_bulk")
         if not fits or (in_bulk and getattr(inner, "look_ahead", True)):

@@ -19,6 +19,7 @@ from bayesduel.errors import (
     errors_as,
     near_and_all,
 )
+from bayesduel.policies.change.monitored_dueling import MonitoredDueling
 from bayesduel.policies.lookup import parse_policy
 from bayesduel.policies.parameter_values import (
     check_fields,
@@ -750,8 +751,8 @@ def _checked_policy(
             policy = parse_policy(policy)
     checked: PolicyBase = check_policy(policy)
     check_kinds(checked)
-    if isinstance(checked, OfferingPolicy | DelayedFeedback):
-        rule = "must ask for pairs, and have no delay of its own"
+    if isinstance(checked, OfferingPolicy | DelayedFeedback | MonitoredDueling):
+        rule = "must ask for pairs, and have no delay of its own and no monitor"
         remedy = "take one such as 'd-ts+'; answers may come late anyway"
         raise PolicyParameterError("policy", rule, policy, remedy=remedy)
     if horizon is not None:

@@ -26,6 +26,12 @@ from bayesduel.policies.scalar_kernel import (
     recall,
     share_idle_rounds,
 )
+from bayesduel.simulation.monitoring import (
+    begins_anew,
+    cut_to_period,
+    due_pair,
+    take_outcome,
+)
 from bayesduel.stopping.base import GO_ON, observe
 
 # --- How far a run is, and its record ------------------------------------------------
@@ -447,6 +453,7 @@ def play(
     ledger: PairLedger,
     reports: Int[np.ndarray, "report 6"],
     progress: Int[np.ndarray, " 12"],
+    monitor: Any,
     stopping: Any,
     event_limit: int,
 ) -> None:
@@ -463,6 +470,10 @@ def play(
     are counted by the policy's own clock only, until it has waited for longer than any
     horizon, or so many choices in a row are no duels; with 0 they are played.
 
+    A ``monitor`` has its own duels, of which the policy is not told, and breaks off
+    where the policy is to start anew; None if there is none. It is not there where
+    outcomes are told late.
+
     ``stopping`` is the state of a rule for stopping, or None. It sees every duel as it
     is played; a run that it ends keeps its plays up to the last checkpoint.
     """
@@ -471,7 +482,7 @@ def play(
     # What is read from outside, also after an exception, is written back at once.
     played, clock = int(progress[PLAYED]), int(progress[CLOCK])
     events, checkpoint = int(progress[EVENTS]), next_checkpoint(ledger, progress)
-    if events == 0:
+    if events == 0 or begins_anew(monitor):
         init(state, rng)
     while played < horizon and events < event_limit:
         if progress[FAULT] != NO_FAULT:
@@ -493,12 +504,17 @@ def play(
                     progress[CLOCK], progress[PLAYED] = clock, played
                     break
         features = features_of_round(world, played + 1)
-        champion, whole, first, second, rounds = ask(
-            policy, state, rng, num_arms, left, clock, progress, features
-        )
+        pair, first, second = due_pair(monitor)
+        champion, whole, rounds = first, 0, 1
+        if pair < 0:
+            champion, whole, first, second, rounds = ask(
+                policy, state, rng, num_arms, left, clock, progress, features
+            )
         if progress[FAULT] != NO_FAULT or is_waiting(state):
             break
         idle = min(whole, left)
+        if pair < 0:
+            idle, rounds = cut_to_period(monitor, idle, rounds)
         if patience > 0 and clock < LONGEST_HORIZON:
             idle, explores = 0, rounds > 0 and first != second
             progress[ALONE] = 0 if explores else progress[ALONE] + 1
@@ -537,7 +553,8 @@ def play(
                 wins, rounds = watch(
                     stopping, rng, first, second, wins, rounds, played, progress
                 )
-        clock += rounds
+        if pair < 0:
+            clock += rounds
         progress[CLOCK] = clock
         if is_duel or patience == 0:
             charge(world, ledger, progress, played, first, second, rounds)
@@ -547,6 +564,10 @@ def play(
             ledger.plays[first, second] += rounds
             played += rounds
             progress[PLAYED] = played
+        if pair >= 0:
+            if take_outcome(monitor, pair, wins > 0) and played < horizon:
+                return
+            continue
         if not is_duel and not reads_self_duels(state):
             continue
         if every == 1:

@@ -23,6 +23,7 @@ from bayesduel.policies.policy import Problem, check_rule, declared
 from bayesduel.policies.policy_around import STRAIGHT, Manner
 from bayesduel.policies.scalar_kernel import ScalarKernel
 from bayesduel.simulation import rounds
+from bayesduel.simulation.monitoring import BEGINS_ANEW, Monitor, new_monitor
 from bayesduel.simulation.open_worlds import (
     BAD_PROBABILITY,
     BAD_REGRET,
@@ -140,7 +141,7 @@ class PairTables:
     ) -> tuple[Any, ...]:
         """Return what the loop is given of a run, in its order."""
         mine = self.world_of_run(place, order)
-        every, self_duels, patience, progress[CLOCK] = self._manner
+        every, self_duels, patience, progress[CLOCK], monitored = self._manner
         num_arms = self._num_arms
         ledger = PairLedger(
             checkpoints=self.grid,
@@ -151,7 +152,10 @@ class PairTables:
         reports = rounds.new_reports(every, int(self.grid[-1]))
         stopping = self._new_stopping and self._new_stopping(num_arms)
         given = mine, every, 0 if self_duels else patience, ledger, reports
-        return *given, progress, stopping
+        monitor = None
+        if monitored is not None:
+            monitor = new_monitor(num_arms, int(self.grid[-1]), *monitored)
+        return *given, progress, monitor, stopping
 
     def best_of(
         self, progress: Int[np.ndarray, "run 12"]
@@ -318,11 +322,18 @@ class PolicyRuns:
                 self._hear(self._own, state, rng, given[-1], progress, told)
         serve = getattr(self._policy, "solve_on_host", None)
 
+        monitor = given[-2] if isinstance(given[-2], Monitor) else None
+
         def go_on(limit: int) -> tuple[int, int]:
+            nonlocal state
             events, *before = progress[_MOVES]
             with self._about(place):
                 self._play(self._own, state, rng, *given, limit)
                 while serve is not None and serve(state):
+                    self._play(self._own, state, rng, *given, limit)
+                while monitor is not None and monitor.now[BEGINS_ANEW]:
+                    self._state = state = self._tables.start(self._policy, order, rng)
+                    progress[CLOCK] = 0
                     self._play(self._own, state, rng, *given, limit)
             if (fault := progress[FAULT]) != NO_FAULT:
                 raise self._fault(place, fault, progress[WRONG])

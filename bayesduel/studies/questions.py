@@ -71,8 +71,9 @@ def check_policy(settings: Settings, num_arms: int | None = None) -> PolicyBase:
         raise UnknownNameError("policy", rule, text, remedy=remedy)
     with errors_about("policy", text):
         policy: PolicyBase = policies.parse_policy(text)
-    if isinstance(policy, OfferingPolicy | policies.DelayedFeedback):
-        rule = "must ask for pairs, and have no delay of its own"
+    around = policies.DelayedFeedback | policies.MonitoredDueling
+    if isinstance(policy, OfferingPolicy | around):
+        rule = "must ask for pairs, and have no delay of its own and no monitor"
         remedy = f"take one such as 'd-ts+', or one of {', '.join(RULES)}"
         raise StudyError("policy", rule, text, remedy=remedy)
     if declared(policy, "needs_horizon") and settings.budget is None:

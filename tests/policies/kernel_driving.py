@@ -76,6 +76,7 @@ def play_kernel(kernel, outcomes, horizon, seed=0, manner=STRAIGHT) -> PlayedByK
         ledger,
         new_reports(manner.every, horizon),
         progress,
+        None,
         never_stops(num_arms),
         2**62,
     )

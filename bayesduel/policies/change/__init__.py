@@ -1,0 +1,1 @@
+"""Policies for preferences that change."""
