@@ -38,7 +38,7 @@ _POLICIES = NamedKind(
 )
 
 
-_AROUND = {"mdb": ("bayesduel.policies.change.monitored_dueling", "MonitoredDueling")}
+AROUND = {"mdb": ("bayesduel.policies.change.monitored_dueling", "MonitoredDueling")}
 """Names that are not in the registry: of policies around any of those in it. By the
 names of their modules, which look up the policy inside here."""
 
@@ -108,8 +108,8 @@ def get(name: str, **parameters: Any) -> PolicyBase:
 def _default(name: Any, argument: str, given: Any) -> PolicyBase:
     """Return a registered policy as it is by default; ``argument`` gave its name."""
     known = registered_names()
-    if isinstance(name, str) and name in _AROUND:
-        module, kind = _AROUND[name]
+    if isinstance(name, str) and name in AROUND:
+        module, kind = AROUND[name]
         return getattr(import_module(module), kind)()
     if not isinstance(name, str) or name not in known:
         raise UnknownNameError(
@@ -186,7 +186,7 @@ def parse_policy(text: str) -> PolicyBase:
     name, _, rest = text.strip().partition(":")
     name = name.strip().lower()
     known = registered_names()
-    if name not in (*known, *_AROUND) and is_own_name(text):
+    if name not in (*known, *AROUND) and is_own_name(text):
         default, rest = default_object(text, _POLICIES)
         parameters = _parameters(text, rest, default)
         return _changed(type(default).__name__, default, parameters)

@@ -53,7 +53,8 @@ _TITLES = {
     "families": "Families of instances: -i NAME:PARAMETER=VALUE,...",
     "pair-worlds": "Worlds of duels that change: -i NAME:PARAMETER=VALUE,... "
     "or -i module:Class",
-    "policies": "Policies: -p NAME or -p NAME:PARAMETER=VALUE,...",
+    "policies": "Policies: -p NAME or -p NAME:PARAMETER=VALUE,...; around one of them, "
+    "for preferences\nthat change, -p mdb:inner=NAME,segments=M,delta=D",
     "regrets": "Notions of regret: --regret NAME",
     "worlds": "Worlds of subset choice: -i NAME or -i NAME:PARAMETER=VALUE,...",
     "subset-policies": "Policies that offer sets: -p NAME or "

@@ -85,13 +85,13 @@ def described_policies() -> list[Entry]:
 def _policies(name: str) -> Iterator[Entry]:
     from bayesduel import policies
     from bayesduel.models.in_policies.names import is_posterior
-    from bayesduel.policies.lookup import settable
+    from bayesduel.policies.lookup import AROUND, settable
     from bayesduel.policies.policy import declared
     from bayesduel.policies.registry import entries
     from theory.theorems.catalog import known_theorems
 
     known = entries()
-    names = {key.lower(): key for key in known}
+    names = {key.lower(): key for key in (*known, *AROUND)}
     names |= {entry.acronym.lower(): key for key, entry in reversed(known.items())}
     key = names.get(name.lower())
     if key is None:
@@ -103,7 +103,7 @@ def _policies(name: str) -> Iterator[Entry]:
             parameters = described(type(each))[1] | parameters
             if (model := getattr(each, "model", None)) is not None:
                 parameters = described(type(model))[1] | parameters
-    acronym = known[key].acronym
+    acronym = known[key].acronym if key in known else ""
     bounds = known_theorems(acronym) if acronym else ()
     offers = key in policies.subset_names()
     played = "sushi"

@@ -35,7 +35,7 @@ def test_windows_are_the_smallest_even_ones(delta):
 
 def test_windows_are_those_of_a_queue():
     """Outcomes whose probability changes now and then, so that all is forgotten."""
-    rng, rounds = np.random.default_rng(12), 6000
+    rng, rounds = np.random.default_rng(12), 4000
     monitor = parts.new_monitor(3, 600, 1, 1.0)
     window, period = monitor.outcomes.shape[1], 5
     monitor = monitor._replace(period=period, threshold=11.0)
@@ -102,27 +102,50 @@ def plays_of_twins(matrices, change, grid, num_runs):
     return found, resets
 
 
-@pytest.mark.parametrize("num_runs", [24, pytest.param(400, marks=pytest.mark.slow)])
-def test_runs_have_the_distribution_of_the_twin(num_runs, in_python):
-    """Around BtWR, which asks for several rounds at once; most runs start anew."""
-    better = ladder(3, 0.95)
-    matrices, change, grid = [better, better[::-1, ::-1]], 300, (280, 420, 600)
-    theirs, resets = plays_of_twins(matrices, change, grid, num_runs)
-    assert resets > 0.8 * num_runs
+MATRICES, CHANGE, GRID = (
+    [ladder(3, 0.95), ladder(3, 0.95)[::-1, ::-1]],
+    300,
+    (280, 420, 600),
+)
+
+
+def plays_of_policy(num_runs):
+    """Return the plays of pairs around BtWR, which asks for several rounds at once."""
     result = bayesduel.simulate(
-        Piecewise(matrices=matrices, changes=[change]),
+        Piecewise(matrices=MATRICES, changes=[CHANGE]),
         MonitoredDueling(inner="btwr", segments=2, delta=1.0),
         num_runs=num_runs,
-        horizon=grid[-1],
-        checkpoints=grid,
+        horizon=GRID[-1],
+        checkpoints=GRID,
     )
-    ours = result["plays"].values
-    ours = np.triu(ours + ours.transpose(0, 1, 3, 2), 1)
-    assert np.all(ours.sum(axis=(2, 3)) == grid)
+    plays = result["plays"].values
+    plays = np.triu(plays + plays.transpose(0, 1, 3, 2), 1)
+    assert np.all(plays.sum(axis=(2, 3)) == GRID)
+    return plays
+
+
+def test_all_pairs_are_looked_at_and_the_policy_starts_anew(in_python):
+    """Three of five rounds are those of the monitor."""
+    plays = plays_of_policy(1)
+    assert monitoring(3, 600, 2, 1.0).period == 5
+    before, after = plays[:, 0], plays[:, 2] - plays[:, 1]
+    least = before[:, [0, 0, 1], [1, 2, 2]].min()
+    assert least >= 280 // 5
+    assert np.all(before[:, 0].sum(axis=1) > before[:, 1, 2] + 120)
+    # Arm 2 is the best one then, and arm 0 the worst.
+    assert np.all(after[:, :, 2].sum(axis=1) > after[:, 0, 1] + 60)
+
+
+@pytest.mark.slow
+def test_runs_have_the_distribution_of_the_twin():
+    """Through a change, after which nearly all runs start anew."""
+    theirs, resets = plays_of_twins(MATRICES, CHANGE, GRID, 300)
+    assert resets > 0.8 * 300
+    ours = plays_of_policy(300)
     both = [
         {
             (place, i, j): plays[:, place, i, j]
-            for place in range(len(grid))
+            for place in range(len(GRID))
             for i, j in ((0, 1), (0, 2), (1, 2))
         }
         for plays in (ours, theirs)

@@ -77,7 +77,7 @@ def test_look_ahead_has_the_distribution_of_rounds(in_python, monkeypatch):
             policies.get("ws-w", look_ahead=look_ahead),
             EASY,
             checkpoints=grid,
-            runs=range(60),
+            runs=range(40),
             seed=look_ahead,
         )
         for look_ahead in (True, False)
