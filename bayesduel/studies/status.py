@@ -361,9 +361,7 @@ class VotesStanding:
         words = f"one may not stop yet: {line.leader!r} is nearest to a name, with "
         words += f"{has}, and {needs} is needed"
         if self.votes_needed is not None:
-            words += (
-                f"; likely {self.votes_needed:,} votes more, if they are asked well"
-            )
+            words += f"; roughly {self.votes_needed:,} votes more, if asked well"
         return words
 
     def __repr__(self) -> str:
@@ -443,11 +441,11 @@ def standing(
     `theory.identification_bound` has the proportions in which the winner of that matrix
     is named with the fewest votes. The number is that of the votes that fill up the
     pairs to a multiple of these proportions, the least one at which the evidence
-    suffices, if each pair goes on as it is taken to be. It is a point estimate to
-    within 1 %, and for a policy that asks well, such as ``"rd-ts:cost=duels"``: one
-    that asks all pairs alike needs many times more. ``docs/how_to/next_pairs.md`` has
-    how it compares with simulations; the forecast of a study simulates, and has
-    intervals.
+    suffices, if each pair goes on as it is taken to be. It is a point estimate, rough
+    while votes are few, and for a policy that asks well, such as
+    ``"rd-ts:cost=duels"``: one that asks all pairs alike needs many times more. The
+    page on the next pairs compares it with simulations; the forecast of a study
+    simulates, and has intervals.
 
     Examples
     --------

@@ -218,3 +218,32 @@ def test_judges_and_prices_decide_what_is_asked(run, tmp_path):
         cost = 9 if pair == {"milk", "coffee"} else max(costs[arm] for arm in pair)
         assert f"it costs {cost}" in row["reason"]
     assert "cost needs prices" in run(*asked, code=2).stderr
+
+
+def test_standing_says_what_the_function_says(run, votes, tmp_path):
+    path = tmp_path / "standing.csv"
+    given = "standing", votes, "--delta", "0.1", "--model", "bradley-terry"
+    found = json.loads(run(*given, "--json", "--quiet", "--out", path).stdout)
+    expected = bayesduel.standing(votes, delta=0.1, model="bradley-terry")
+    assert found.pop("version")
+    assert found == json.loads(json.dumps(expected.as_dict()))
+    rows = pd.read_csv(path)
+    assert rows["arm"].tolist() == [arm.arm for arm in expected.arms]
+    printed = " ".join(run(*given).stdout.split())
+    assert f"{expected.leader!r} leads" in printed
+    assert expected.stopping.meaning in printed
+    more = json.loads(run("standing", votes, "--arm-names", "tea,milk,coffee,x",
+                          "--json").stdout)  # fmt: skip
+    assert more["leader"] is None and len(more["arms"]) == 4
+    assert "delta" in run("standing", votes, "--delta", "0", code=2).stderr
+
+
+def test_prices_of_a_file_reach_policies(run, tmp_path, uncompiled):
+    prices = tmp_path / "prices.csv"
+    prices.write_text("0,2,11,11\n2,0,11,11\n11,11,0,20\n11,11,20,0\n")
+    given = "compare", "-i", "cyclic", "-p", "track-and-stop:cost=prices"
+    size = "--horizon", "50", "--runs", "1", "--quiet"
+    run(*given, *size, "--prices", prices, "--out", tmp_path / "out")
+    results = bayesduel.results.load(tmp_path / "out")
+    assert results["cyclic"]["prices"].values[2, 3] == 20.0
+    assert "cost needs prices" in run(*given, *size, code=2).stderr

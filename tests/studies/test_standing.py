@@ -149,7 +149,7 @@ def test_what_is_there_counts_towards_the_proportions():
     none = [standing(scale * np.array(COUNTS)).votes_needed for scale in (1, 2, 4)]
     assert start > 0 and none[0] > none[1] > none[2]
     large = standing(np.zeros((70, 70)))
-    assert large.votes_needed is None and "likely" not in repr(large)
+    assert large.votes_needed is None and "roughly" not in repr(large)
 
 
 COUNTS = [[0, 14, 13, 15], [9, 0, 18, 2], [8, 2, 0, 18], [8, 18, 2, 0]]
