@@ -232,9 +232,9 @@ def test_standing_says_what_the_function_says(run, votes, tmp_path):
     printed = " ".join(run(*given).stdout.split())
     assert f"{expected.leader!r} leads" in printed
     assert expected.stopping.meaning in printed
-    more = json.loads(run("standing", votes, "--arm-names", "tea,milk,coffee,x",
-                          "--json").stdout)  # fmt: skip
-    assert more["leader"] is None and len(more["arms"]) == 4
+    names = ",".join([arm.arm for arm in expected.arms] + ["x"])
+    more = json.loads(run("standing", votes, "--arm-names", names, "--json").stdout)
+    assert more["leader"] is None and len(more["arms"]) == len(expected.arms) + 1
     assert "delta" in run("standing", votes, "--delta", "0", code=2).stderr
 
 
