@@ -267,28 +267,28 @@ def _are_rows(votes: Sequence[Any]) -> bool:
 def _frame_of_rows(votes: Sequence[Any]) -> pd.DataFrame:
     import pandas as pd
 
-    kind = Mapping if isinstance(votes[0], Mapping) else list | tuple
-    size = len(votes[0])
+    is_map, size = isinstance(votes[0], Mapping), len(votes[0])
+    kind: Any = Mapping if is_map else (list, tuple)
     for place, vote in enumerate(votes):
-        if not isinstance(vote, kind) or (kind is not Mapping and len(vote) != size):
-            words = "a dictionary" if kind is Mapping else f"a tuple of {size} entries"
+        if not isinstance(vote, kind) or not (is_map or len(vote) == size):
+            words = "a dictionary" if is_map else f"a tuple of {size} entries"
             refuse("votes", f"must be {words}, as the first one is", vote, index=place)
-    if kind is Mapping:
+    if is_map:
         return pd.DataFrame(votes)
     if size not in _TITLES:
         rule = "must be (winner, loser), (first, second, won), or that and the judge"
         refuse("votes", rule, votes[0], index=0)
+    columns: list[Any] = [*zip(*votes, strict=True)]
     if size > 2:
-        votes = [(*vote[:2], _winner_of(vote), *vote[3:]) for vote in votes]
-    return pd.DataFrame(votes, columns=list(_TITLES[size]))
+        columns[2] = [*map(_winner_of, *columns[:3])]
+    return pd.DataFrame(dict(zip(_TITLES[size], columns, strict=True)))
 
 
-def _winner_of(vote: Sequence[Any]) -> Any:
-    """Return who won: the third entry says so by True, False or None, or by name."""
-    first, second, won = vote[:3]
-    if won is None:
-        return "tie"
-    return (first if won else second) if isinstance(won, bool | np.bool_) else won
+def _winner_of(first: Any, second: Any, won: Any) -> Any:
+    """Return who won, where that is said by True, False or None, or by name."""
+    if won is True or won is False or isinstance(won, np.bool_):
+        return first if won else second
+    return "tie" if won is None else won
 
 
 def parse_pairs(
