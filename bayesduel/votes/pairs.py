@@ -243,7 +243,8 @@ def given_votes(votes: Any, *, with_judges: bool = False) -> GivenVotes:
     if columns is None or index is None or callable(index):
         return GivenVotes(Comparisons.from_wins(votes), has_names=False)
     if {*map(str, columns)} != {*map(str, index)}:
-        return GivenVotes(read_comparisons(votes, judge=judge), has_names=True)
+        frame: Any = votes
+        return GivenVotes(read_comparisons(frame, judge=judge), has_names=True)
     is_numbered = [*columns] == [*range(len(columns))]
     return GivenVotes(Comparisons.from_wins(votes), has_names=not is_numbered)
 

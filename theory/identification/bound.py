@@ -178,7 +178,7 @@ def identification_bound(
     Arms with prices, of which a duel costs the sum:
 
     >>> identification_bound(matrix, [1, 1, 10]).value
-    170.5...
+    156.3...
     """
     checked = as_preference_matrix(matrix)
     price = checked_prices(checked.prices if prices is None else prices, checked)
