@@ -755,6 +755,10 @@ def _checked_policy(
         rule = "must ask for pairs, and have no delay of its own and no monitor"
         remedy = "take one such as 'd-ts+'; answers may come late anyway"
         raise PolicyParameterError("policy", rule, policy, remedy=remedy)
+    way = declared(innermost(checked), "in_batches")
+    if way not in ("", DRAWS, LIKELY_ANSWERS):
+        rule = f"must be {DRAWS!r}, {LIKELY_ANSWERS!r}, or left out in the class"
+        raise PolicyParameterError("in_batches", rule, way)
     if horizon is not None:
         horizon = integer_from(horizon, 1, "horizon", kind=SimulationArgumentError)
     elif declared(checked, "needs_horizon"):

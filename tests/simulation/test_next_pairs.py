@@ -313,3 +313,24 @@ def test_questions_that_are_open_count_as_answered_for_an_index():
     pairs = at_once.ask(12)
     first = by_parts.ask()
     assert [first, *by_parts.ask(4), *by_parts.ask(7)] == pairs
+
+
+def test_a_policy_of_ones_own_says_how_it_asks_a_batch():
+    """By an index, of the pair with the fewest votes: each is asked once, in turn."""
+
+    class Fewest(Greedy):
+        def choose(self, wins, rng, round_):
+            votes = wins + wins.T + np.diag(np.full(len(wins), 1e9))
+            return tuple(map(int, np.unravel_index(votes.argmin(), votes.shape)))
+
+    class Likely(Fewest):
+        in_batches = "likely answers"
+
+    class Wrong(Fewest):
+        in_batches = "somehow"
+
+    plain, likely = (Player(kind(), 4).ask(12) for kind in (Fewest, Likely))
+    assert plain == [(0, 1)] * 12
+    assert {*Counter(likely).values()} == {2} and len({*likely}) == 6
+    with pytest.raises(PolicyParameterError, match="in_batches must be 'draws', 'like"):
+        Player(Wrong(), 4)
