@@ -1,4 +1,5 @@
 from . import analysis as analysis
+from . import audits as audits
 from . import diagnostics as diagnostics
 from . import errors as errors
 from . import inference as inference
@@ -12,6 +13,7 @@ from . import results as results
 from . import stopping as stopping
 from . import studies as studies
 from . import votes as votes
+from .audits import audit as audit
 from .experiments import Experiment as Experiment
 from .experiments import compare as compare
 from .experiments import merge as merge

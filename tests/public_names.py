@@ -7,6 +7,7 @@ TOPICS = ("theory.bayes", "theory.choice", "theory.copeland_program",
           "theory.divergences", "theory.identification", "theory.theorems")  # fmt: skip
 
 PACKAGES = ("theory", *TOPICS, "bayesduel", "bayesduel.analysis",
+            "bayesduel.audits",
             "bayesduel.diagnostics", "bayesduel.errors", "bayesduel.experiments",
             "bayesduel.inference", "bayesduel.instances",
             "bayesduel.instances.worlds", "bayesduel.models",

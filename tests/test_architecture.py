@@ -20,7 +20,7 @@ FLOORS = (
     "instances", "votes", "models", "models.fit", "models.in_policies",
     "models.checks", "inference", "posteriors", "diagnostics", "policies",
     "stopping", "simulation", "analysis", "experiments",
-    "analysis.simulated", "plots", "studies", "papers", "cli", "__main__",
+    "analysis.simulated", "plots", "studies", "audits", "papers", "cli", "__main__",
 )  # fmt: skip
 """From the ground up: a room uses only what stands before it."""
 

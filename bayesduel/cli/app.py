@@ -29,9 +29,9 @@ from bayesduel.ops.program_cache import own_process
 from bayesduel.signals import SIGNALLED, signals_raise
 
 _FIRST = (
-    "compare", "config", "merge", "bounds", "plot", "fit", "fit-choices", "next",
-    "standing",
-    "calibrate", "audit-stopping", "reproduce", "list", "show", "demo", "study", "new",
+    "compare", "config", "merge", "bounds", "plot", "fit", "fit-choices", "audit",
+    "standing", "next", "calibrate", "audit-stopping", "reproduce", "list", "show",
+    "demo", "study", "new",
     "ask", "tell", "undo", "withdraw", "vote", "page", "status", "report", "add-arm",
     "retire-arm", "restore-arm", "rename-arm", "merge-arms", "gold", "judge", "import",
     "undo-import", "export", "copy", "check", "verify", "serve-stdin",

@@ -82,12 +82,17 @@ def report_html(
         *(_figures(state, history, probability) if history.votes else []),
         *(_contexts(state) if state.settings.contexts else []),
         *(_judges(status) if status.judges.lines else []),
-        _small(
+        small_print(
             f"{'; '.join(status.remarks())}; model: {status.model}. {status.restarts} "
             f"times the policy began anew from the votes. bayesduel {__version__}."
         ),
     ]
-    body = "\n".join(parts)
+    return html_page(path.stem, parts)
+
+
+def html_page(title: str, parts: Iterable[str]) -> str:
+    """Return a page of a title and parts of HTML, in the style of all reports."""
+    body, title = "\n".join(parts), escape(title)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
@@ -103,7 +108,10 @@ def _rules(status: StudyStatus, path: str) -> list[str]:
          line.meaning)
         for line in status.stopping
     ]  # fmt: skip
-    return [_table(heads, rows, numbers=False), *map(_small, status.audit_words(path))]
+    return [
+        html_table(heads, rows, numbers=False),
+        *map(small_print, status.audit_words(path)),
+    ]
 
 
 def _forecast(forecast: Forecast) -> list[str]:
@@ -118,8 +126,8 @@ def _forecast(forecast: Forecast) -> list[str]:
         f"{forecast.most_votes:,} votes more at most"
     )
     note = "; ".join([note, *forecast.remarks])
-    table = _table(heads, rows, numbers=False)
-    return ["<h2>How many more?</h2>", table, _small(f"{note}.")]
+    table = html_table(heads, rows, numbers=False)
+    return ["<h2>How many more?</h2>", table, small_print(f"{note}.")]
 
 
 def _standings(status: StudyStatus, probability: float) -> str:
@@ -135,12 +143,12 @@ def _standings(status: StudyStatus, probability: float) -> str:
     doubts = "".join(
         f"<p><strong>Doubtful:</strong> {escape(doubt)}.</p>" for doubt in status.doubts
     )
-    note = _small(
+    note = small_print(
         f"Score: {status.score}; intervals hold {probability:.0%}. Condorcet, Copeland "
         "and Borda: posterior probability to beat all others, that no arm beats more "
         f"others, and to have the largest mean probability of winning. {exists}"
     )
-    return doubts + _table(heads, rows) + note
+    return doubts + html_table(heads, rows) + note
 
 
 def _figures(state: StudyState, history: History, probability: float) -> list[str]:
@@ -148,18 +156,18 @@ def _figures(state: StudyState, history: History, probability: float) -> list[st
 
     posterior, delta = fit_votes(state, *_PAGE_DRAWS), state.settings.delta
     scores = plots.forest(posterior, probability=probability)
-    found = [_image(scores, "scores of the arms")]
+    found = [html_image(scores, "scores of the arms")]
     if not state.is_of_sets:
         pairs = plots.heat_map(posterior)
         found += ["<h2>Who met whom</h2>"]
-        found += [_image(pairs, "probabilities and votes of all pairs")]
+        found += [html_image(pairs, "probabilities and votes of all pairs")]
     words = "probability of being the best, and of an error, over the votes"
     note = "Below: the error probabilities by which the rules decide; the gray line is "
     return [
         *found,
         "<h2>Over the votes</h2>",
-        _image(draw_history(history, delta), words),
-        _small(f"{note}{delta:g}."),
+        html_image(draw_history(history, delta), words),
+        small_print(f"{note}{delta:g}."),
     ]
 
 
@@ -168,7 +176,7 @@ def _contexts(state: StudyState) -> list[str]:
     rows = [(line.context[:200], *line.cells().values()) for line in table.lines]
     heads = ["context", *table.lines[0].cells()]
     words = f"<p>{escape(_sentence(table.words()))}</p>"
-    return ["<h2>By context</h2>", words, _table(heads, rows)]
+    return ["<h2>By context</h2>", words, html_table(heads, rows)]
 
 
 def _judges(status: StudyStatus) -> list[str]:
@@ -177,10 +185,10 @@ def _judges(status: StudyStatus) -> list[str]:
     rows = [(line.name, *line.cells().values()) for line in judges.lines]
     return [
         "<h2>Who answered</h2>",
-        _table(heads, rows),
+        html_table(heads, rows),
         *(f"<p>{escape(_sentence(text))}</p>"
           for text in judges.words(status.leader, status.stopping)),
-        _small(judges.heads_words()),
+        small_print(judges.heads_words()),
     ]  # fmt: skip
 
 
@@ -188,11 +196,13 @@ def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _small(text: str) -> str:
+def small_print(text: str) -> str:
+    """Return a paragraph in small letters."""
     return f'<p class="small">{escape(text)}</p>'
 
 
-def _image(figure: Figure, words: str) -> str:
+def html_image(figure: Figure, words: str) -> str:
+    """Return a figure with what it shows in words."""
     # As an image a figure can hold no script, and its names clash with no other's.
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
@@ -200,10 +210,10 @@ def _image(figure: Figure, words: str) -> str:
     return f'<p><img alt="{escape(words)}" src="data:image/svg+xml;base64,{data}"></p>'
 
 
-def _table(
+def html_table(
     heads: Iterable[str], rows: Iterable[Iterable[str]], *, numbers: bool = True
 ) -> str:
-    # All columns but the first may be of numbers.
+    """Return a table; with ``numbers`` all columns but the first are of numbers."""
     lines = [("th", heads), *(("td", row) for row in rows)]
     body = ""
     for tag, cells in lines:

@@ -553,14 +553,26 @@ class Comparisons(CountedVotes):
         counts = np.concatenate([self.counts[:, :2] + half, 0.0 * half], axis=1)
         return self._with_rows(counts=counts)
 
-    def without_columns(self) -> Comparisons:
+    def without_columns(self, but: Iterable[str] = ()) -> Comparisons:
         """Return the votes per pair, whoever judged them and whatever else they carry.
 
         Covariates of the arms stay.
+
+        Parameters
+        ----------
+        but : iterable of str
+            Names of columns that stay, too, where the votes carry them.
         """
-        if not self.columns:
+        stay = {*but}
+        if not {*self.columns} - stay:
             return self
-        return self._with_rows(columns={}, labels={}, contest_covariates=())
+        return self._with_rows(
+            columns={name: c for name, c in self.columns.items() if name in stay},
+            labels={name: c for name, c in self.labels.items() if name in stay},
+            contest_covariates=tuple(
+                name for name in self.contest_covariates if name in stay
+            ),
+        )
 
     def _with_rows(self, **changes: Any) -> Comparisons:
         return self._with(replace(self._rows, **changes))

@@ -55,6 +55,7 @@ __all__ = [
     "GivenVotes",
     "VoteRows",
     "given_votes",
+    "is_own_mirror",
     "parse_pairs",
     "read_comparisons",
     "read_covariates",
@@ -447,7 +448,7 @@ def _mirrored(rows: VoteRows, asked: VoteFormat) -> VoteRows:
     is_mirror = np.array_equal(one, other)  # Or else there is no need to count pairs.
     columns = {name: each for name, each in rows.columns.items() if name != NEUTRAL}
     for carried in ({}, columns) if columns else ({},):
-        is_mirror = is_mirror and _is_own_mirror(rows, carried)
+        is_mirror = is_mirror and is_own_mirror(rows, carried)
     if asked.mirrored is None:
         if is_mirror and rows.counts.any():
             _LOGGER.warning(
@@ -464,7 +465,7 @@ def _mirrored(rows: VoteRows, asked: VoteFormat) -> VoteRows:
     return replace(rows, counts=rows.counts / 2.0, order_known=False)
 
 
-def _is_own_mirror(rows: VoteRows, columns: Mapping[str, Any]) -> bool:
+def is_own_mirror(rows: VoteRows, columns: Mapping[str, Any]) -> bool:
     """Return whether the same rows are left after both arms changed places in each."""
     contest = rows.contest_covariates if columns else ()
     rows = replace(rows, order_known=True, columns=columns, contest_covariates=contest)

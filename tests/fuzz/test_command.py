@@ -95,12 +95,15 @@ VALUES: dict[str, list[str]] = {
     "--choice": ["choice", "winner"],
     "--contest-covariate": ["left", "price", "times", "x"],
     "--contest-scale": ["0.5", "0", "x"],
+    "--cluster": ["judge", "left", "x"],
+    "--context": ["left", "times", "x"],
     "--config": ["good.toml", "keys.toml", "values.toml", "policies.toml", *FILES],
     "--checkpoints": ["1", "5,10", "1,", "10,5", "101"],
     "--delta": ["0.1", "1", "1e-9"],
     "--draws": ["10", "1000000000", "9"],
     "--exclude": ["a,b", "a", "a,a", "a,none"],
     "--far": ["1e3", "1_0"],
+    "--html": ["out.html", "good.csv", "good.csv/x", "nowhere/x"],
     "--instance": MATRICES,
     "--format": ["png", "svg", "exe"],
     "--from": ["10", "1e3"],
@@ -122,6 +125,8 @@ VALUES: dict[str, list[str]] = {
     "--lines": ["csv", "jsonl", "xml"],
     "--prices": ["good.csv", "nowhere.csv"],
     "--out": ["out", "good.csv", "good.csv/x", "taken"],
+    "--judge": ["left", "times", "x"],
+    "--level": ["0.05", "0", "1e-9"],
     "--kind": ["sweep", "survival", "x"],
     "--panel": ["a", "z"],
     "--parameter": ["alpha", "every"],
@@ -138,6 +143,7 @@ VALUES: dict[str, list[str]] = {
     "--stopping": ["p-value:alpha=0.05", "fixed:duels=0", "anytime", "budget:duels=5"],
     "--submatrices": ["1", "2", "1000000000"],
     "--tie-columns": ["ties", "wins_a"],
+    "--time": ["left", "times", "x"],
     "--ties": ["model", "drop", "split"],
     "--weight": ["winner", "wins_a"],
     "--where": ["left=a", "1", "x="],
@@ -148,6 +154,11 @@ VALUES: dict[str, list[str]] = {
 }
 
 OPTIONS: dict[str, tuple[list[str], str]] = {
+    "audit": (
+        [*FILES],
+        "--arms --winner --words --wins --tie-columns --weight --where --judge "
+        "--context --time --cluster --level --html --seed",
+    ),
     "audit-stopping": (
         [],
         "-i -p --from-votes --from-study --delta --budget --look-every --stopping "
@@ -238,6 +249,7 @@ def nothing_runs() -> Iterator[None]:
         mock.patch("bayesduel.papers.submatrix_constants", started),
         mock.patch("bayesduel.models.fit.fitting.fit", started),
         mock.patch("bayesduel.inference.fit", started, create=True),
+        mock.patch("bayesduel.audits.audit", started, create=True),
         mock.patch("bayesduel.diagnostics.calibrate", started, create=True),
         mock.patch("bayesduel.cli.commands.demo._run", started, create=True),
     ):

@@ -58,6 +58,17 @@ def test_rows_are_votes_with_the_same_entries(order_known):
     assert ("neutral" in votes.columns) == order_known
 
 
+def test_some_columns_may_stay():
+    times = [float(place % 3) for place in range(len(JUDGE))]
+    both = made({"judge": JUDGE, "time": times})
+    stay = both.without_columns(["judge", "nobody"])
+    alone = made({"judge": JUDGE})
+    assert [*stay.columns] == ["judge"] and stay.labels == alone.labels
+    assert stay.row_names == alone.row_names
+    assert np.array_equal(stay.counts, alone.counts)
+    assert both.without_columns(("time", "judge")) is both
+
+
 def test_without_columns_votes_are_those_per_pair():
     plain, bare = made(None), made({"judge": JUDGE}).without_columns()
     for name in ("first", "second", "counts"):
