@@ -125,7 +125,6 @@ VALUES: dict[str, list[str]] = {
     "--lines": ["csv", "jsonl", "xml"],
     "--prices": ["good.csv", "nowhere.csv"],
     "--out": ["out", "good.csv", "good.csv/x", "taken"],
-    "--judge": ["left", "times", "x"],
     "--level": ["0.05", "0", "1e-9"],
     "--kind": ["sweep", "survival", "x"],
     "--panel": ["a", "z"],
