@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Float64
+from numpy.typing import ArrayLike
 
 from bayesduel.errors import SimulationArgumentError
 from bayesduel.policies.policy import PolicyBase
@@ -35,7 +36,7 @@ def next_pairs(
     policy: str | PolicyBase = "d-ts+",
     n: int = 1,
     *,
-    prices: Any = None,
+    prices: ArrayLike | Mapping[str, float] | None = None,
     exclude: Iterable[tuple[Arm, Arm]] = (),
     judge: str | None = None,
     seed: int = 0,

@@ -35,7 +35,7 @@ from bayesduel.votes.checks import (
     weights_of,
     whole_numbers,
 )
-from theory.arguments import one_of
+from theory.arguments import items_of, one_of
 from theory.validation import aligned_table
 
 if TYPE_CHECKING:
@@ -562,8 +562,13 @@ class Comparisons(CountedVotes):
         ----------
         but : iterable of str
             Names of columns that stay, too, where the votes carry them.
+
+        Raises
+        ------
+        ArgumentTypeError
+            If ``but`` is one name, or no collection at all.
         """
-        stay = {*but}
+        stay = set(map(str, items_of(but, "but")))
         if not {*self.columns} - stay:
             return self
         return self._with_rows(

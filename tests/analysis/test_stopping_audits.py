@@ -81,6 +81,7 @@ def test_an_anytime_rule_keeps_its_promise_and_a_habit_does_not():
     assert kept["num_runs"] == 400
 
 
+@pytest.mark.slow
 def test_draws_of_a_posterior_are_truths_of_runs():
     """Averaged over the prior, P(best) is what it says, however often one looks."""
     votes = Comparisons.from_wins(np.zeros((3, 3)))

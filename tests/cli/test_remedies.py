@@ -104,7 +104,10 @@ def test_a_single_divergence_is_a_remark_and_no_doubt():
     assert checked(1, draws=400).doubts and not checked(1, draws=400).remark
 
 
-@pytest.mark.parametrize(("diverging", "doubtful"), [(1, False), (40, True)])
+@pytest.mark.parametrize(
+    ("diverging", "doubtful"),
+    [pytest.param(1, False, marks=pytest.mark.slow), (40, True)],
+)
 def test_divergences_are_said_once(run, tmp_path, monkeypatch, diverging, doubtful):
     """A sampler whose chains are good but for so many draws."""
     path = written(tmp_path)
@@ -131,6 +134,7 @@ def test_divergences_are_said_once(run, tmp_path, monkeypatch, diverging, doubtf
     assert ("BAD computation: divergences" in checked) is doubtful
 
 
+@pytest.mark.slow
 def test_options_of_the_sampler_reach_it(run, tmp_path):
     path = written(tmp_path)
     few = ["--method", "nuts", "--draws", "20", "--warmup", "20"]

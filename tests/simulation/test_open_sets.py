@@ -138,7 +138,14 @@ def test_a_world_that_never_changes_plays_as_by_its_formulas(world, longest, unt
     np.testing.assert_allclose(slow.ledger["regret"], expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["cucb", "ucb-no-order", "random-subsets"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cucb",
+        pytest.param("ucb-no-order", marks=pytest.mark.slow),
+        "random-subsets",
+    ],
+)
 @pytest.mark.parametrize("form", [pytest.param(Drawn, marks=pytest.mark.slow), Wrapped])
 def test_camera_has_the_same_distribution_in_the_open_loop(name, form):
     """Where the world draws itself, and where stretches are cut into parts of three."""

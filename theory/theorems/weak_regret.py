@@ -158,7 +158,7 @@ def strong_winner_stays_bound(
     >>> matrix = better + np.tril(1 - better.T, -1) + np.eye(5) / 2
     >>> bound = strong_winner_stays_bound(matrix)
     >>> bound.minimum_horizon, bound([1000, 10**6]).round(1).tolist()
-    (20, [954.8, 2134.6])
+    (20, [954.5, 2134.4])
     """
     checked = _ordered(matrix)
     search, lead = _search_and_lead(checked)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bayesduel.analysis.audited_rules import AuditedRule, StoppingAudit
 from bayesduel.analysis.simulated.asked_votes import asking_kernel, decisions
@@ -39,7 +40,7 @@ def audit_stopping(
     budget: int = 2000,
     look_every: int = 1,
     num_runs: int = 1000,
-    prices: Any = None,
+    prices: ArrayLike | None = None,
     seed: int = 0,
     on_progress: Callable[[float], None] | None = None,
 ) -> StoppingAudit:

@@ -63,6 +63,7 @@ def of_analysis() -> dict[str, Target]:
             budget=[100, 0, 10**10],
             look_every=[1, 7, 0],
             num_runs=[10, 0, 10**9],
+            prices=[None, [1, 1, 1, 1], [1, -1], np.ones((5, 5)), "x"],
             seed=v.KEYS,
             on_progress=[None],
         ),

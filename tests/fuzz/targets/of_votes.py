@@ -84,6 +84,11 @@ def of_votes() -> dict[str, Target]:
             contest_covariates=_CONTEST,
         ),
         "Comparisons.from_rows": target(comparisons.from_rows, _ROWS),
+        "Comparisons.without_columns": target(
+            comparisons.without_columns,
+            of=Made(v.judged_votes),
+            but=[(), ["judge"], "judge", [3], None],
+        ),
         "Comparisons.with_both_orders_as_one": target(
             comparisons.with_both_orders_as_one,
             of=Made(v.judged_votes),

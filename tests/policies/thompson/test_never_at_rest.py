@@ -59,6 +59,7 @@ LOSING_WINNER = np.array(
 """No Condorcet winner: the Copeland winner 0 loses to arm 1, which is soon certain."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look_ahead", [True, False])
 def test_pure_dts_never_comes_to_rest_without_a_condorcet_winner(look_ahead):
     """The leader meets its superior again and again, in both forms."""

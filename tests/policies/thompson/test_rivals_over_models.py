@@ -83,7 +83,9 @@ def twin_of(wins, **options):
     return twin
 
 
-@pytest.mark.parametrize("costs_regret", [True, False])
+@pytest.mark.parametrize(
+    "costs_regret", [True, pytest.param(False, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", ["none", "never lost", "level", "rivals"])
 def test_every_rival_asks_for_the_pair_of_the_twin(name, costs_regret):
     """Which of two equal ones, and in what order, is random."""
