@@ -34,7 +34,7 @@ STRAIGHT = Manner()
 class PlaysAnother:
     """A policy that plays another one in a way of its own."""
 
-    settings: Any
+    settings: ClassVar[dict[str, Any]]
     """How the loop over rounds plays it: fields of :class:`Manner`."""
 
     @property

@@ -207,6 +207,7 @@ def test_theorems_fit_an_ordinary_terminal_with_what_they_assume(run, monkeypatc
     assert "condorcet_mean  abc" in table and "\nh: beta > 2" in notes
 
 
+@pytest.mark.slow
 def test_bounds_are_saved_as_json_csv_and_figure(run, tmp_path):
     out = tmp_path / "out"
     result = run("bounds", "gap", "--json", "--out", out)

@@ -145,6 +145,7 @@ def test_options_of_the_sampler_reach_it(run, tmp_path):
     assert "--warmup: must be left out: method 'laplace' has no such option" in wrong
 
 
+@pytest.mark.slow
 def test_reports_of_rough_chains_say_what_to_do():
     votes = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
     rough = fit(BradleyTerry(), votes, method="nuts", num_draws=20, num_warmup=10)

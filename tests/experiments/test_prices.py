@@ -33,7 +33,10 @@ def test_equal_prices_are_duels(in_python, name):
     assert not np.array_equal(plays(PRICED, f"{name}:cost=prices"), duels)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [NAMES[0], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[1:])],
+)
 def test_prices_go_with_their_arms(in_python, name):
     """In another order of arms the same pairs are as frequent; dear ones are rare."""
     order = [2, 0, 3, 1]

@@ -141,7 +141,7 @@ def test_a_world_that_never_changes_plays_as_by_its_formulas(world, longest, unt
 @pytest.mark.parametrize(
     "name",
     [
-        "cucb",
+        pytest.param("cucb", marks=pytest.mark.slow),
         pytest.param("ucb-no-order", marks=pytest.mark.slow),
         "random-subsets",
     ],

@@ -165,6 +165,7 @@ def test_fixed_worlds_give_the_runs_of_their_matrix(policy, compiled):
     check_fixed(policy, compiled, grid=(10, 999, 1000))
 
 
+@pytest.mark.slow
 def test_models_play_in_a_fixed_world():
     """JAX draws by other keys here, so the law is compared: wins of the best arm."""
     policy = parse_policy("d-ts:posterior=bradley-terry")

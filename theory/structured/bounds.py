@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -78,7 +78,7 @@ class StructuredBound(Certified):
     """
 
     value: float
-    winner: int | NDArray[np.intp]
+    winner: Any
     model: str
     cost: str
     duels: NDArray[np.float64]
@@ -249,7 +249,7 @@ def _with_contexts(
     matrices, kind, kept = read_contexts(preferences, model, features, contexts)
     utilities = kind.utilities.reshape(len(matrices), -1)
     per_context = not isinstance(cost, str) and np.ndim(cost) == 3
-    if per_context and len(cost) != shape[0]:
+    if per_context and np.shape(cost)[0] != shape[0]:
         raise InvalidPreferenceError(
             "cost",
             f"must be one table of prices, or one for each of the {shape[0]} contexts",

@@ -115,7 +115,7 @@ class MonitoredDueling(PlaysAnother, FrozenPolicy):
         return step_form(self.policy)
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """How the loop over rounds plays it."""
         return {"monitored": (self.segments, self.delta)}
 

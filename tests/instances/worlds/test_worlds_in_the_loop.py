@@ -237,7 +237,13 @@ class Oracle(FirstPair):
         """Learn nothing: all is known."""
 
 
-@pytest.mark.parametrize("instance", ["drifting:num_arms=3", "piecewise:segments=2"])
+@pytest.mark.parametrize(
+    "instance",
+    [
+        pytest.param("drifting:num_arms=3", marks=pytest.mark.slow),
+        "piecewise:segments=2",
+    ],
+)
 def test_policies_say_what_their_theory_assumes(instance):
     with pytest.warns(AssumptionWarning, match="fixed preferences"):
         bayesduel.simulate(instance, "rucb", num_runs=1, horizon=50)

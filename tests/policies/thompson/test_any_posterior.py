@@ -71,6 +71,7 @@ def told():
     return state
 
 
+@pytest.mark.slow
 def test_utilities_choose_as_matrices_do():
     """The same draws, the same two arms, with bounds."""
     with jax.enable_x64(True):

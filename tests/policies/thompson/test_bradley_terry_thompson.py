@@ -173,6 +173,7 @@ def test_bounds_restrict_a_round_as_the_rule_says():
     assert tables[3].all(), "that late the bounds say nothing"
 
 
+@pytest.mark.slow
 def test_a_stretch_is_that_of_all_its_draws():
     """Draws that are not looked at would have changed nothing."""
     policy, number, round_ = policies.get("bt-ts", elimination=True), 16, 80
