@@ -11,7 +11,7 @@ import bayesduel
 from bayesduel.analysis.anchored_bounds import anchored_bound
 from bayesduel.analysis.slopes import last_decades
 from bayesduel.plots.bound_curves import power_text
-from bayesduel.plots.policy_looks import POLICY_LOOKS
+from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import SHADE
 from theory import Optimum, copeland_lower_bound
 
@@ -76,7 +76,7 @@ def _draw(
     peers: list[_Curve],
     bound: tuple[np.ndarray, np.ndarray] | None,
 ) -> None:
-    color, _ = POLICY_LOOKS[curve["label"]]
+    color = policy_looks([curve["label"]])[curve["label"]].color
     with mpl.rc_context({"font.size": 9, "axes.spines.top": False,
                          "axes.spines.right": False}):  # fmt: skip
         figure = Figure((6.0, 3.2), dpi=130, layout="constrained")
