@@ -315,7 +315,7 @@ def scale_axes(
         axes.xaxis.set_minor_locator(NullLocator())
     elif not log_x:
         axes.set_xlim(0, panel.horizon)
-        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     scale_regret(axes, panel, log_y=log_y, reach=reach)
 
@@ -332,9 +332,7 @@ def scale_regret(axes: Axes, panel: Panel, *, log_y: bool, reach: float = 0.0) -
     else:
         axes.set_ylim(0, max(panel.top, reach) * 1.06 or 1.0)
         axes.yaxis.set_major_locator(MaxNLocator(5))
-        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-        if panel.top < 10:
-            axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.12g}"))
     light_grid(axes, "y")
 
 

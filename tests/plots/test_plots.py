@@ -40,6 +40,17 @@ def test_regret_draws_the_mean_and_one_standard_error():
     assert "mean of 40 runs, band: ± 1 standard error" in all_text(axes.figure)
 
 
+@pytest.mark.parametrize("top", [0.3, 9.0, 11.0, 26.0, 4e3, 3e7])
+def test_ticks_of_regret_say_where_they_stand(top):
+    """Also where they are 2.5 apart."""
+    tree = fake.comparison(labels=("D-TS",))
+    node = tree["mslr5-condorcet/D-TS"]
+    node["regret"] = node["regret"] * (top / float(node["regret"].mean("run").max()))
+    axes = plots.regret(tree).axes[0]
+    shown = [label.get_text().replace(",", "") for label in axes.get_yticklabels()]
+    np.testing.assert_allclose([float(x) for x in shown], axes.get_yticks(), rtol=1e-9)
+
+
 def test_regret_with_quantiles_says_so():
     tree = fake.comparison(labels=("D-TS",))
     figure = plots.regret(tree, band="quantiles 10-90")
