@@ -126,7 +126,7 @@ class MoreVotes:
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """What the checks share: the votes, and the model that is fitted to them.
+    """The votes and the fitted model, which all checks share.
 
     Attributes
     ----------

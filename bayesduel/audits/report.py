@@ -117,7 +117,7 @@ class Audit:
 
     @property
     def summary(self) -> str:
-        """What speaks against the leaderboard, in a sentence."""
+        """The warnings in one sentence."""
         if not self.warnings:
             return "Nothing speaks against this leaderboard."
         names = ", ".join(check.name for check in self.warnings)

@@ -121,12 +121,12 @@ class PreferenceModel:
     """The name in words."""
 
     word: ClassVar[str] = ""
-    """What one types for it: ``fit --model`` and ``d-ts:posterior=`` know the models of
-    the package by it, read from the sources of their classes."""
+    """The name of the model in ``fit --model`` and ``d-ts:posterior=``. For models of
+    the package it is read from the source of the class."""
 
     needs: ClassVar[str] = ""
-    """What it is fitted to in place of votes on pairs, "sets", "attributes" or
-    "rankings", or beside them, "features"."""
+    """The data of the model where they are not votes on pairs: "sets", "attributes" or
+    "rankings"; "features" if it needs votes on pairs and features."""
 
     in_log_odds: ClassVar[bool] = True
     """Whether differences of utilities are logarithms of odds, as on Elo's scale."""

@@ -1,4 +1,4 @@
-"""What looks for changes of the preferences while a policy is played.
+"""A monitor that detects changes of the preferences while a policy is played.
 
 The monitor of Kolpaczki, Bengs and Hüllermeier (2022): the loop over rounds asks it for
 pairs before it asks the policy. Without one, None stands in its place.
@@ -16,7 +16,7 @@ PLACE, BEGINS_ANEW = range(2)
 """Rounds of the period that are over, and whether the policy must start anew."""
 
 COUNT, OLDER, NEWER = range(3)
-"""Of a pair: outcomes since the last change, and wins in both halves of a window."""
+"""Per pair: outcomes since the last change, and wins in each half of a window."""
 
 
 class Monitor(NamedTuple):

@@ -69,7 +69,7 @@ MOST_QUESTIONS = 10**6
 """Questions that are asked for at once."""
 
 _LARGEST_SHARE = 4, 5
-"""Of a pair in the questions that a policy draws at once, as a fraction.
+"""The largest share of one pair in the questions that a policy draws at once.
 
 Late in a study most of them are about one pair, and should be.
 """

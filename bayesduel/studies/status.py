@@ -270,14 +270,14 @@ def status_of(
 # --- Votes that are in no study -------------------------------------------------------
 
 _CHAINS, _DRAWS = 4, 250
-"""Of a posterior; ends of intervals at 90 % are off by some 0.05 of their width."""
+"""Posterior draws: ends of 90 % intervals are off by about 0.05 of their width."""
 
 _MOST_ARMS = 64
-"""Of more arms the program behind the number of votes takes long."""
+"""With more arms the linear program for the number of votes takes too long."""
 
 _MOST_VOTES = 10**9
 _LEAST_GAP = 1e-6
-"""Of a pair from 1/2, in the matrix of the number of votes: nearer ones are ties."""
+"""Pairs nearer to 1/2 count as ties when the number of votes is estimated."""
 
 _PRECISION = 0.01
 """Relative, of the number of votes."""

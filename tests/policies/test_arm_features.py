@@ -91,7 +91,7 @@ def test_features_are_those_of_the_arms_of_the_run():
             return int(np.argmax(numbers == 2)), int(np.argmax(numbers == 3))
 
         def update(self, numbers, rng, round_, first, second, won):
-            pass
+            """Learn nothing."""
 
         def recommend(self, numbers, rng):
             return int(np.argmax(numbers == 1))

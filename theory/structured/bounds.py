@@ -246,7 +246,7 @@ def _with_contexts(
     """Solve the program of several contexts: the arms of each count separately."""
     shape = np.shape(features)[:2]  # pyright: ignore
     _refuse_many(int(np.prod(shape)) if len(shape) == 2 else 1, MOST_UTILITIES, _MANY)
-    matrices, kind, kept = read_contexts(preferences, model, features, contexts)
+    matrices, kind, occurring = read_contexts(preferences, model, features, contexts)
     utilities = kind.utilities.reshape(len(matrices), -1)
     per_context = not isinstance(cost, str) and np.ndim(cost) == 3
     if per_context and np.shape(cost)[0] != shape[0]:
@@ -257,39 +257,41 @@ def _with_contexts(
         )
     costs = [
         costs_of(cost[context] if per_context else cost, matrix, row)  # pyright: ignore
-        for context, matrix, row in zip(kept, matrices, utilities, strict=True)
+        for context, matrix, row in zip(occurring, matrices, utilities, strict=True)
     ]
     prices = np.stack([table for _, table in costs])
     truth = truth_of(matrices, prices)
     solved = _solve_utilities(truth, kind, tolerance)
-    found = _result(matrices, truth, solved, f"{model} with contexts", costs[0][0])
+    bound = _result(matrices, truth, solved, f"{model} with contexts", costs[0][0])
     # Each arm in its context, the contexts as they were given.
     num_contexts, num_arms = shape
-    blocks = np.arange(len(kept))
+    blocks = np.arange(len(occurring))
 
     def spread(table: NDArray[np.float64], nothing: float) -> NDArray[np.float64]:
         lead = table.shape[:-2]
-        split = table.reshape(*lead, len(kept), num_arms, len(kept), num_arms)
+        split = table.reshape(*lead, len(occurring), num_arms, len(occurring), num_arms)
         result = np.full((*lead, num_contexts, num_arms, num_arms), nothing)
         # The axis of the contexts comes first where it is picked by two arrays.
-        result[..., kept, :, :] = np.moveaxis(split[..., blocks, :, blocks, :], 0, -3)
+        result[..., occurring, :, :] = np.moveaxis(
+            split[..., blocks, :, blocks, :], 0, -3
+        )
         return result
 
     winner = np.zeros(num_contexts, dtype=np.intp)
-    winner[kept] = truth.best % num_arms
+    winner[occurring] = truth.best % num_arms
     values = np.full((num_contexts, num_arms, num_arms), np.nan)
-    values[kept] = [matrix.values for matrix in matrices]
-    asked = np.full_like(values, np.nan)
-    asked[kept] = prices
-    context, arm = np.divmod(found.rivals, num_arms)
+    values[occurring] = [matrix.values for matrix in matrices]
+    all_prices = np.full_like(values, np.nan)
+    all_prices[occurring] = prices
+    context, arm = np.divmod(bound.rivals, num_arms)
     return replace(
-        found,
+        bound,
         winner=winner,
-        duels=spread(found.duels, 0.0),
-        prices=asked,
+        duels=spread(bound.duels, 0.0),
+        prices=all_prices,
         preferences=values,
-        rivals=np.stack([kept[context], arm], axis=1),
-        alternatives=spread(found.alternatives, np.nan),
+        rivals=np.stack([occurring[context], arm], axis=1),
+        alternatives=spread(bound.alternatives, np.nan),
     )
 
 
@@ -435,12 +437,12 @@ def _solve_utilities(truth: Truth, model: UtilityModel, tolerance: float) -> Sol
 def _start(oracle: UtilityOracle) -> tuple[_Point, NDArray[np.float64]]:
     """Ask the best arm's pairs at the rate of the unstructured bound, others a bit."""
     truth = oracle.truth
-    own = np.isin(truth.ahead, truth.best)
+    of_best = np.isin(truth.ahead, truth.best)
     information = truth.divergences(np.full_like(truth.shares, 0.5))
-    floor = information[own].min() if own.any() else information.max()
+    floor = information[of_best].min() if of_best.any() else information.max()
     duels = 1.0 / np.maximum(information, floor)
-    if len(set(truth.behind[own])) == truth.num_arms - len(truth.best):
-        duels = np.where(own, duels, 0.0)
+    if len(set(truth.behind[of_best])) == truth.num_arms - len(truth.best):
+        duels = np.where(of_best, duels, 0.0)
     spread = duels @ truth.prices / (2 * truth.prices.size * truth.prices)
     duels = duels + spread
     found = oracle.solve(duels, oracle.start)

@@ -254,21 +254,21 @@ def read_contexts(
     flat = table.reshape(-1, size)
     spanned = flat @ np.linalg.lstsq(flat, utilities.ravel(), rcond=None)[0]
     spanned = spanned.reshape(utilities.shape)
-    kept = np.flatnonzero(frequencies > 0)
+    occurring = np.flatnonzero(frequencies > 0)
     matrices = []
-    for context in kept:
+    for context in occurring:
         where = f" in context {context}"
         rule = f"must be spanned by the features{where}"
         fitted = _table(link, spanned[context])
         _refuse_misfit(fitted, _table(link, utilities[context]), rule)
         matrices.append(_matrix_of(link, spanned[context], None, where))
-    rows = np.arange(len(kept))
-    table, spanned = table[kept], spanned[kept]
+    rows = np.arange(len(occurring))
+    table, spanned = table[occurring], spanned[occurring]
     best = spanned.argmax(axis=1)
     directions = table - table[rows, best][:, None]
     away = spanned - spanned[rows, best][:, None]
     kind = UtilityModel(link, _orthonormal(directions.reshape(-1, size)), away.ravel())
-    return matrices, kind, kept
+    return matrices, kind, occurring
 
 
 def _matrix_of(

@@ -87,7 +87,7 @@ class BetaArms:
     prior: Any = 1
 
     name: ClassVar[str] = "beta"
-    """What it is called in the parameters of a policy."""
+    """Its name in the parameters of a policy."""
 
     def __post_init__(self) -> None:
         """Keep integral numbers as integers: which program runs depends on that."""
@@ -126,7 +126,7 @@ class BetaPairs:
     prior: Any = 1
 
     name: ClassVar[str] = "beta"
-    """What it is called in the parameters of a policy."""
+    """Its name in the parameters of a policy."""
 
     def __post_init__(self) -> None:
         """Keep integral numbers as integers: which program runs depends on that."""

@@ -34,7 +34,7 @@ NEGLIGIBLE = 1e-30
 
 
 class WinnerStaysState(NamedTuple):
-    """What arms have won, and who met last."""
+    """The wins and losses of the arms, and the arms of the last round."""
 
     leads: Int[np.ndarray, " K"]  # C: wins minus losses.
     # Who met last as ``first`` and ``second``, -1 at the start; how far look-ahead

@@ -67,21 +67,25 @@ def test_beat_the_winner_plays_the_duels_of_its_twin(name):
         assert longest > 10
 
 
+def both_forms(matrix, checkpoints, num_runs):
+    """Play WS-W with look-ahead, and round by round with another seed."""
+    return [
+        simulate_runs(
+            policies.get("ws-w", look_ahead=look_ahead),
+            matrix,
+            checkpoints=checkpoints,
+            runs=range(num_runs),
+            seed=look_ahead,
+        )
+        for look_ahead in (True, False)
+    ]
+
+
 def test_look_ahead_has_the_distribution_of_rounds(in_python, monkeypatch):
     """From the sixth iteration on; a winner loses a series with probability 1e-14."""
     monkeypatch.setattr(winner_stays, "STEPPED", 6)
     monkeypatch.setattr(winner_stays, "NEGLIGIBLE", 1e-13)
-    grid = (60, 150)
-    jump, step = (
-        simulate_runs(
-            policies.get("ws-w", look_ahead=look_ahead),
-            EASY,
-            checkpoints=grid,
-            runs=range(40),
-            seed=look_ahead,
-        )
-        for look_ahead in (True, False)
-    )
+    jump, step = both_forms(EASY, (60, 150), 40)
     assert np.all(step.events == 150) and np.mean(jump.events) < 60
     plays = [each.ledger["plays"] for each in (jump, step)]
     assert not disagreements(*plays, EASY, FALSE_ALARM)
@@ -90,17 +94,8 @@ def test_look_ahead_has_the_distribution_of_rounds(in_python, monkeypatch):
 @pytest.mark.slow
 def test_late_look_ahead_has_the_distribution_of_rounds():
     """As it is played: after 4,096 iterations."""
-    matrix, grid = ladder(4, 0.7), (30_000, 60_000, 150_000)
-    jump, step = (
-        simulate_runs(
-            policies.get("ws-w", look_ahead=look_ahead),
-            matrix,
-            checkpoints=grid,
-            runs=range(200),
-            seed=look_ahead,
-        )
-        for look_ahead in (True, False)
-    )
+    matrix = ladder(4, 0.7)
+    jump, step = both_forms(matrix, (30_000, 60_000, 150_000), 200)
     assert np.all(step.events == 150_000) and np.mean(jump.events) < 40_000
     plays = [each.ledger["plays"] for each in (jump, step)]
     assert not disagreements(*plays, matrix, FALSE_ALARM)
