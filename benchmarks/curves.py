@@ -11,12 +11,15 @@ from pathlib import Path
 import numpy as np
 
 import bayesduel
+from bayesduel import policies
 from bayesduel.cli.commands.show import described_policies
+from bayesduel.policies.policy import declared
 
 CURVES = Path(__file__).parents[1] / "docs" / "policy_curves.json"
 RUNS, SEED = 20, 0
 SETTINGS = {
     "policy": {"instance": "mslr5-condorcet", "horizon": 10**5},
+    "contextual policy": {"instance": "ginop-contexts", "horizon": 10**4},
     "policy that offers sets": {
         "instance": "mnl:num_arms=8,subset_size=3",
         "horizon": 10**4,
@@ -28,7 +31,10 @@ SHORT, SHORT_HORIZON = ("d-optimal", "information", "logit-ts"), 10**3
 
 def measured(entry):
     """Return regret of the first run, the mean of all, and 10 and 90 % of them."""
-    settings = SETTINGS[entry["kind"]]
+    kind = entry["kind"]
+    if declared(policies.get(entry["name"]), "contextual"):
+        kind = "contextual policy"
+    settings = SETTINGS[kind]
     horizon = SHORT_HORIZON if entry["name"] in SHORT else settings["horizon"]
     per_decade = 8
     rounds = np.geomspace(1, horizon, per_decade * round(np.log10(horizon)) + 1)
@@ -50,7 +56,7 @@ def measured(entry):
         for name, values in (("run", run), ("mean", mean), ("low", low), ("high", high))
     }
     return {
-        "kind": entry["kind"],
+        "kind": kind,
         "label": entry["label"],
         "rounds": regret["checkpoint"].to_numpy().tolist(),
         **shortened,

@@ -182,7 +182,9 @@ class World(WorldBase):
     -----
     A world whose features hold in all rounds of all runs returns them, float64 (K, d),
     by a property ``arm_features``: policies find them in ``problem.features`` before
-    the first round.
+    the first round. One whose features are new in every round says how many there are
+    by a field or property ``num_features``, which policies find in
+    ``problem.num_features``; those of this package need it.
 
     Every run has two generators, both functions of the seed and the number of the run:
     the world draws from one, and the policy and the coins of the answers from another.

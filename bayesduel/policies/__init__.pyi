@@ -4,6 +4,13 @@ from .batched.candidate_comparisons import CandidateComparisons as CandidateComp
 from .batched.pairwise_comparisons import PairwiseComparisons as PairwiseComparisons
 from .batched.seeded_comparisons import SeededComparisons as SeededComparisons
 from .change.monitored_dueling import MonitoredDueling as MonitoredDueling
+from .contextual.colstim import CoLSTIM as CoLSTIM
+from .contextual.feel_good import FeelGoodThompson as FeelGoodThompson
+from .contextual.max_informative_pair import (
+    MaximumInformativePair as MaximumInformativePair,
+)
+from .contextual.pair_ucb import PairUCB as PairUCB
+from .contextual.variance_aware import VarianceAware as VarianceAware
 from .elimination.beat_the_mean import BeatTheMean as BeatTheMean
 from .elimination.generic_exploration import Savage as Savage
 from .elimination.interleaved_filter import InterleavedFilter as InterleavedFilter

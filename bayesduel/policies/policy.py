@@ -37,6 +37,9 @@ class Problem(NamedTuple):
         The largest number of arms in an offered set; 2 in duels.
     revenues : float64 (K,) or None
         The revenue of a choice of each arm; None in duels.
+    num_features : int
+        Number of features d of an arm, whether fixed or new in every round; 0 where
+        there are none, or the world does not say it.
     """
 
     num_arms: int
@@ -44,6 +47,7 @@ class Problem(NamedTuple):
     features: Float[np.ndarray, "K d"] | None = None
     subset_size: int = 2
     revenues: Float[np.ndarray, " K"] | None = None
+    num_features: int = 0
 
 
 class Duel(NamedTuple):

@@ -26,7 +26,7 @@ from bayesduel.models.in_policies.names import (
 
 _FAMILIES = (
     "thompson", "ucb", "rmed", "elimination", "reductions", "batched",
-    "weak_regret", "adversarial", "identification", "subsets",
+    "weak_regret", "adversarial", "contextual", "identification", "subsets",
 )  # fmt: skip
 """Folders of policies in the order of lists; others follow by name."""
 

@@ -49,6 +49,9 @@ _WITH_ARRAYS: Any = {"_nrt": True, "forceinline": True}
 """Options of methods of worlds, which may make arrays; callers make none, and would
 pass on their own options. To inline them takes half of the time of an event."""
 
+_OUR_HELPERS: dict[FunctionType, Any] = {}
+"""Compiled functions of our rules, which share most of them."""
+
 _WORD = np.dtype("U24")
 
 _COMPILED = ("choose", "update", "recommend")
@@ -109,11 +112,14 @@ def _compiled_rounds(
     learn_states()
     loop = _SETS if issubclass(kind, SubsetPolicy) else _PAIRS
     methods = {name: getattr(kind, name) for name in _COMPILED}
-    made: dict[FunctionType, Any] = {}
-    options, around = _USERS_OPTIONS, _OUR_OPTIONS
+    options, around, made = _USERS_OPTIONS, _OUR_OPTIONS, {}
     if _is_ours(kind):
         options = around = _RULE_OPTIONS
-    rule = {name: _with_helpers(each, made, options) for name, each in methods.items()}
+        made = _OUR_HELPERS
+    rule = {
+        name: _with_helpers(each, made, options, is_method=True)
+        for name, each in methods.items()
+    }
     contextual = bool(getattr(kind, "contextual", False))
     names = rule | _asked_by(rule["choose"], contextual, around)
     ours = [loop.play, *loop.parts, _asked_by]
@@ -335,21 +341,29 @@ def _kind(value: Any) -> np.dtype:
 
 
 def _with_helpers(
-    function: Callable[..., Any], made: dict[FunctionType, Any], options: dict[str, Any]
+    function: Callable[..., Any],
+    made: dict[FunctionType, Any],
+    options: dict[str, Any],
+    *,
+    is_method: bool = False,
 ) -> Any:
     """Compile a function, and the plain functions that it calls by their names.
 
-    Those of Numba's and of libraries stay as they are. ``made`` holds what is compiled
-    already: helpers may call one another, and themselves.
+    Those of Numba's and of libraries stay as they are. ``made`` holds helpers that are
+    compiled already: they may call one another, and themselves. A method is compiled
+    for each class: two classes that share it have other fields.
     """
     plain: Any = inspect.unwrap(function)
-    if plain not in made:
-        copied = with_names(plain, {})
-        made[plain] = njit(**options)(copied)
-        for name in global_names(plain.__code__):
-            if _is_helper(named := plain.__globals__.get(name)):
-                copied.__globals__[name] = _with_helpers(named, made, options)
-    return made[plain]
+    if plain in made:
+        return made[plain]
+    copied = with_names(plain, {})
+    dispatcher = njit(**options)(copied)
+    if not is_method:
+        made[plain] = dispatcher
+    for name in global_names(plain.__code__):
+        if _is_helper(named := plain.__globals__.get(name)):
+            copied.__globals__[name] = _with_helpers(named, made, options)
+    return dispatcher
 
 
 def _calls_itself(

@@ -52,6 +52,7 @@ from bayesduel.simulation.runs import (
     RunRecords,
     WorldEnvironment,
     new_generator,
+    num_features,
     orders_and_words,
     play_runs,
     reseed,
@@ -97,6 +98,7 @@ class PairTables:
     ) -> None:
         self._num_arms, self.grid = environment.num_arms, grid
         self._features = environment.features
+        self._num_features = num_features(environment)
         self._manner, self._new_stopping = manner, new_stopping
         if preferences is None and isinstance(environment, PairwiseEnvironment):
             preferences = np.broadcast_to(
@@ -124,8 +126,12 @@ class PairTables:
         """Return the state of a policy before the first round."""
         if isinstance(policy, ScalarKernel):
             return policy.new_state(order.astype(np.int64), int(self.grid[-1]))
-        features = None if self._features is None else self._features[order]
-        return policy.start(Problem(len(order), int(self.grid[-1]), features), rng)
+        problem = Problem(
+            len(order), int(self.grid[-1]), num_features=self._num_features
+        )
+        if self._features is not None:
+            problem = problem._replace(features=self._features[order])
+        return policy.start(problem, rng)
 
     def world_of_run(self, place: int, order: Int[np.ndarray, " K"]) -> Any:
         """Return the preference matrix of a run, in its order."""

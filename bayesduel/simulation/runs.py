@@ -94,6 +94,13 @@ class WorldEnvironment:
     with_original_labels = PairwiseEnvironment.with_original_labels
 
 
+def num_features(environment: Any) -> int:
+    """Return how many features arms have, fixed or new in every round; 0 if unknown."""
+    if environment.features is not None:
+        return environment.features.shape[1]
+    return int(getattr(getattr(environment, "world", None), "num_features", 0))
+
+
 @dataclass(frozen=True, eq=False)
 class SubsetEnvironment:
     """A world of subset choice, and what is recorded there.

@@ -33,6 +33,7 @@ from bayesduel.simulation.runs import (
     OF_WORLDS,
     SubsetEnvironment,
     new_generator,
+    num_features,
     reseed,
 )
 from bayesduel.simulation.set_worlds import (
@@ -407,6 +408,7 @@ class SetTables:
             features=None if features is None else features[order],
             subset_size=self._world.most_size,
             revenues=self.revenues[order],
+            num_features=num_features(self._environment),
         )
         return policy.start(problem, rng)
 

@@ -209,8 +209,11 @@ class RuleStepper(Stepper):
 
     def begin(self, wins: Int[np.ndarray, "K K"]) -> Memory:
         """Tell votes one by one; a policy that plans batches counts only its own."""
-        features = None if self._features is None else np.array(self._features)
-        problem = Problem(self._num_arms, self._horizon, features)
+        problem = Problem(self._num_arms, self._horizon)
+        if self._features is not None:
+            problem = problem._replace(
+                features=np.array(self._features), num_features=self._features.shape[1]
+            )
         memory = Memory(self._policy.start(problem, self._seeds.generator(0)))
         if not self._in_bulk:
             for number, (pair, won, votes) in enumerate(pairs_of(wins)):

@@ -82,6 +82,10 @@ def check_policy(settings: Settings, num_arms: int | None = None) -> PolicyBase:
     number = num_arms or len(settings.arms)
     # Of fewer arms, which ones does not matter: their number is checked.
     known = getattr(settings.model, "features", None)
+    if declared(policy, "contextual") and known is None:
+        rule = f"must have features of the arms for {policy.label}"
+        remedy = "give model=LinearUtilities(features), with a row for each arm"
+        raise StudyError("model", rule, settings.model, remedy=remedy)
     check_fields(policy, number)
     # Arms that join later are free unless they have a price.
     paid = dict(settings.spending.arm_prices)

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from bayesduel.policies.policy import declared
+from bayesduel.policies.policy_around import innermost
 from bayesduel.simulation.driver import RunRecords, run_chunk
 from bayesduel.simulation.runs import PairwiseEnvironment
 
@@ -19,9 +21,15 @@ checkpoints."""
 
 
 def simulate_runs(policy, matrix, **options) -> RunRecords:
-    """Call the simulator; arms are shuffled in each run unless told otherwise."""
+    """Call the simulator; arms are shuffled in each run unless told otherwise.
+
+    Contextual policies know which arm is which: every arm has a feature of its own.
+    """
+    contextual = declared(innermost(policy), "contextual")
     environment = PairwiseEnvironment(
-        np.array(matrix), shuffle=options.pop("shuffle", True)
+        np.array(matrix),
+        shuffle=options.pop("shuffle", True),
+        features=np.eye(len(matrix)) if contextual else None,
     )
     checkpoints = np.array(options.pop("checkpoints", CHECKPOINTS), dtype=np.int64)
     settings = {"runs": range(NUM_RUNS), "seed": 0, "num_lanes": NUM_LANES} | options

@@ -8,6 +8,8 @@ from bayesduel.cli.options import JSON, argument, command
 from bayesduel.cli.output import console, print_json, version
 from bayesduel.cli.tables import show, table_of
 
+KNOWN_FEATURES = "features of the arms"
+
 What = Literal[
     "instances",
     "families",
@@ -61,8 +63,16 @@ _TITLES = {
     "-p NAME:PARAMETER=VALUE,...",
     "subset-regrets": "Notions of regret between sets: --regret NAME",
 }
-# What only --json prints: tables have no room for it.
+_FIXED = "preferences that stay as they are"
+_SAID = {
+    "fixed preferences": _FIXED,
+    "a Condorcet winner": "an arm that beats all others",
+    "a known horizon": "the number of rounds",
+    KNOWN_FEATURES: "features of the arms, fixed or new in every round",
+}
+# What only --json prints: tables have no room for it, or say it above.
 _LEFT_OUT = {
+    "policies": ("needs",),
     "pair-worlds": ("source",),
     "worlds": ("feedback", "source"),
     "subset-policies": ("label",),
@@ -74,6 +84,22 @@ _HEADS = {
     "regret_of_one_offer": "regret of one offer",
     "needs_condorcet_winner": "needs a Condorcet winner",
 }
+
+
+def _by_needs(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return policies by what they need to know, as a sentence."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in sorted(rows, key=_order_of_needs):
+        needs = [_SAID.get(each, each) for each in row["needs"]]
+        # What beats all others stays as it is.
+        needs = needs[1:] if len(needs) > 1 and needs[0] == _FIXED else needs
+        said = f"They need {' and '.join(needs) or 'nothing'}:"
+        found.setdefault(said, []).append(row)
+    return found
+
+
+def _order_of_needs(row: dict[str, Any]) -> tuple[bool, bool, list[str]]:
+    return not row["needs"], KNOWN_FEATURES in row["needs"], row["needs"]
 
 
 @command("list policies")
@@ -95,8 +121,12 @@ def list_(
     for each, rows in entries.items():
         keys = [key for key in rows[0] if key not in _LEFT_OUT.get(each, ())]
         heads = [_HEADS.get(key, key) for key in keys]
-        cells = ([_cell(row[key]) for key in keys] for row in rows)
-        show(console(), _TITLES[each], table_of(heads, cells, words=heads))
+        groups = {"": rows} if each != "policies" else _by_needs(rows)
+        for number, (needs, group) in enumerate(groups.items()):
+            cells = ([_cell(row[key]) for key in keys] for row in group)
+            title = _TITLES[each] if number == 0 else ""
+            title += ("\n\n" if title and needs else "") + needs
+            show(console(), title, table_of(heads, cells, words=heads))
     console().print(f"bayesduel {version()}; nothing here is random", style="dim")
 
 
@@ -153,7 +183,10 @@ def _entries(what: What) -> list[dict[str, Any]]:
                 row = dict(name=name, label=each.acronym,
                            parameters=usual_parameters(name),
                            about=declared(kind, "title"))  # fmt: skip
-                more = dict(feedback=list(kind.feedbacks)) if of_sets else {}
+                if of_sets:
+                    more = dict(feedback=list(kind.feedbacks))
+                else:
+                    more = dict(needs=_needs(each.default))
                 rows.append(row | more)
             return rows
         case "regrets":
@@ -168,6 +201,16 @@ def _entries(what: What) -> list[dict[str, Any]]:
                 dict(name=name, regret_of_one_offer=SUBSET_REGRETS.get(name, ""))
                 for name in SUBSET_REGRET_NOTIONS
             ]
+
+
+def _needs(policy: Any) -> list[str]:
+    """Return what a policy needs to know."""
+    from bayesduel.instances.world import KNOWN_HORIZON
+    from bayesduel.policies.policy import declared
+
+    needs = [*declared(policy, "assumes")]
+    needs += [KNOWN_FEATURES] * declared(policy, "contextual")
+    return needs + [KNOWN_HORIZON] * declared(policy, "needs_horizon")
 
 
 def _cell(value: object) -> str:

@@ -110,6 +110,8 @@ def _policies(name: str) -> Iterator[Entry]:
     if offers:
         fewer = getattr(policy, "offers_fewer", False)
         played = "mnl:num_arms=8,subset_size=3" if fewer else "camera"
+    elif declared(policy, "contextual"):
+        played = "ginop-contexts"
     yield {
         "kind": "policy that offers sets" if offers else "policy",
         "name": key,

@@ -129,6 +129,11 @@ class Corrupted(World):
         return inner.arm_features if isinstance(inner, World) else inner.features
 
     @property
+    def num_features(self) -> int:
+        """Number of features of the world inside."""
+        return int(getattr(self.inner, "num_features", 0))
+
+    @property
     def notions(self) -> tuple[str, ...]:  # pyright: ignore
         """Notions of regret of the world inside."""
         return self.inner.notions if isinstance(self.inner, World) else (*self._tables,)

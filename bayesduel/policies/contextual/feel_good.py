@@ -1,0 +1,305 @@
+"""Feel-Good Thompson sampling for duels (Li, Zhao and Gu 2024)."""
+
+import math
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy.random import Generator
+
+from bayesduel.ops.rules import one_of_largest, record
+from bayesduel.policies.contextual.estimation import (
+    LogisticFit,
+    add_duel,
+    log_one_plus_exp,
+    new_fit,
+    number_of_features,
+    refit,
+    utilities,
+)
+from bayesduel.policies.policy import DRAWS, Policy, Problem, checked
+from bayesduel.policies.registry import register
+from theory.arguments import integer_from, number_above, number_from
+
+_DEGREES = 10.0
+"""Degrees of freedom of proposals, whose tails are heavier than the posterior's."""
+
+
+class FeelGoodState(NamedTuple):
+    """The fit to all duels, a draw of each sampler, and past rounds."""
+
+    fit: LogisticFit
+    draws: Float[np.ndarray, "2 d"]  # theta of the first and of the second sampler.
+    # Features and arms of past rounds, every ``now.stride``-th of them; empty where
+    # features are fixed.
+    past: Float[np.ndarray, "n K d"]
+    arms: Int[np.ndarray, "n 2"]
+    played: Float[np.ndarray, "2 d"]  # Features of the arms of all rounds, summed up.
+    latest: Float[np.ndarray, " K"]  # Estimated utilities of the last round.
+    # ``mu``; rounds so far; and ``stride``, ``used`` of ``past``.
+    now: Any
+
+
+@register("fgts", acronym="FGTS")
+class FeelGoodThompson(Policy):
+    r"""Feel-Good Thompson sampling for contextual duels (FGTS.CDB).
+
+    Two samplers choose an arm each. In every round, sampler j:
+
+    1. Draws :math:`\theta^j` from the density proportional to
+       :math:`p_0(\theta)\exp(-L^j(\theta))`, where :math:`p_0` is normal with precision
+       :math:`\lambda I` and, over past rounds s with outcome :math:`y_s=\pm1`,
+
+       .. math::
+
+          L^j(\theta)=\sum_s\eta\log\bigl(1+e^{-y_s\theta^\top z_s}\bigr)
+          -\mu\max_a\theta^\top(x_{s,a}-x_{s,b_s}),
+
+       with :math:`z_s` the features of the first arm minus those of the second one, and
+       :math:`b_s` the arm of the other sampler.
+    2. Shows the arm with the largest :math:`x_a^\top\theta^j` in this round.
+
+    The samplers are independent, and may show the same arm. The second term is the
+    "feel-good" one: it prefers :math:`\theta` that promise more than the other
+    sampler's arms have.
+
+    Use it where arms have features, utilities are linear in these, and rounds must be
+    cheap with many arms: its cost grows with K, not with the number of pairs.
+
+    Parameters
+    ----------
+    eta : float
+        The weight :math:`\eta` of a duel, above 0.
+    bound : float
+        B, a bound on the size of utilities, from 0: :math:`\mu=1/(10e^B\sqrt T)` with
+        the horizon T.
+    feel_good : float
+        A factor of :math:`\mu`, from 0; 0 for plain Thompson sampling.
+    ridge : float
+        The precision :math:`\lambda` of the prior, above 0.
+    steps : int
+        Proposals of each sampler in a round, see the notes; 0 for draws of Laplace's
+        approximation.
+    kept : int
+        Past rounds of which the feel-good term is made where features are new in every
+        round, at least 2.
+
+    Notes
+    -----
+    *How it draws.* Each sampler has a Markov chain whose stationary distribution is its
+    posterior. In every round the chain makes some steps: the proposal is drawn from a
+    t distribution (10 degrees of freedom) around the mode of the likelihood and prior,
+    with the inverse of the second derivatives there, and accepted by the rule of
+    Metropolis and Hastings. So a draw depends a little on the one before; with more
+    ``steps`` it does not. With ``steps=0`` the draws are normal and independent, but
+    know nothing of the feel-good term and of skewness.
+
+    *What is left out.* With fixed features the feel-good term is exact. Otherwise it is
+    a sum over past rounds that cannot be simplified: once there are more than ``kept``,
+    it is estimated from evenly spaced ones.
+
+    *Regret.* :math:`\tilde O(d\sqrt T)` [1]_. The paper draws by Langevin dynamics.
+
+    *Recommendation.* The arm with the largest utility at the mode, in the last round.
+
+    *Large horizons.* The likelihood is exact up to 10,000 duels; with fixed features,
+    of 10,000 pairs. Older duels are summed up in a quadratic.
+
+    References
+    ----------
+    .. [1] X. Li, H. Zhao, Q. Gu, "Feel-Good Thompson Sampling for Contextual Dueling
+       Bandits", ICML 2024.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("fgts", feel_good=0).label
+    'FGTS:feel_good=0'
+    """
+
+    eta: float = checked(0.25, number_above, 0.0)
+    bound: float = checked(1.0, number_from, 0.0)
+    feel_good: float = checked(1.0, number_from, 0.0)
+    ridge: float = checked(1.0, number_above, 0.0)
+    steps: int = checked(1, integer_from, 0)
+    kept: int = checked(50, integer_from, 2)
+    compiled = True
+
+    title: ClassVar[str] = "Feel-Good Thompson Sampling"
+    contextual: ClassVar[bool] = True
+    in_batches: ClassVar[str] = DRAWS
+
+    @property
+    def needs_horizon(self) -> bool:
+        """Whether the feel-good term depends on the horizon."""
+        return self.feel_good > 0
+
+    def start(self, problem: Problem, rng: Generator) -> FeelGoodState:
+        """Draw from the prior."""
+        size = number_of_features(problem, self.label)
+        rounds = 0 if problem.features is not None else min(self.kept, problem.horizon)
+        scale = 10 * math.exp(self.bound) * math.sqrt(problem.horizon)
+        return FeelGoodState(
+            fit=new_fit(problem, size, self.ridge),
+            draws=rng.normal(size=(2, size)) / math.sqrt(self.ridge),
+            past=np.zeros((rounds, problem.num_arms, size)),
+            arms=np.zeros((rounds, 2), dtype=np.int64),
+            played=np.zeros((2, size)),
+            latest=np.zeros(problem.num_arms),
+            now=record(mu=self.feel_good / scale, rounds=0, stride=1, used=0),
+        )
+
+    def choose(
+        self,
+        state: FeelGoodState,
+        rng: Generator,
+        round_: int,
+        features: Float[np.ndarray, "K d"],
+    ) -> tuple[int, int]:
+        """Let both samplers draw, and show their arms."""
+        state.latest[:] = utilities(features, state.fit.theta)
+        root = lower_root(state.fit.inverse)
+        for sampler in range(2):
+            if self.steps == 0:
+                state.draws[sampler] = proposal(state.fit, root, rng, 1.0)[0]
+            else:
+                move(state, root, rng, sampler, self.steps, features)
+        first = one_of_largest(rng, utilities(features, state.draws[0]))
+        second = one_of_largest(rng, utilities(features, state.draws[1]))
+        remember(state, first, second, features)
+        return first, second
+
+    def update(
+        self,
+        state: FeelGoodState,
+        rng: Generator,
+        round_: int,
+        first: int,
+        second: int,
+        won: bool,
+        features: Float[np.ndarray, "K d"],
+    ) -> None:
+        """Fit the mode again."""
+        add_duel(state.fit, first, second, won, self.eta, features)
+        refit(state.fit)
+
+    def recommend(self, state: FeelGoodState, rng: Generator) -> int:
+        """Return the arm with the largest utility at the mode in the last round."""
+        return one_of_largest(rng, state.latest)
+
+
+def remember(
+    state: FeelGoodState, first: int, second: int, features: Float[np.ndarray, "K d"]
+) -> None:
+    """Add a round to those of which the feel-good term is made."""
+    now = state.now
+    for k in range(features.shape[1]):
+        state.played[0, k] += features[first, k]
+        state.played[1, k] += features[second, k]
+    if len(state.past) > 0 and now.rounds % now.stride == 0:
+        if now.used == len(state.past):
+            half = 0
+            for place in range(0, now.used, 2):
+                state.past[half] = state.past[place]
+                state.arms[half] = state.arms[place]
+                half += 1
+            now.used, now.stride = half, 2 * now.stride
+        if now.rounds % now.stride == 0:
+            state.past[now.used] = features
+            state.arms[now.used, 0], state.arms[now.used, 1] = first, second
+            now.used += 1
+    now.rounds += 1
+
+
+def move(
+    state: FeelGoodState,
+    root: Float[np.ndarray, "d d"],
+    rng: Generator,
+    sampler: int,
+    steps: int,
+    features: Float[np.ndarray, "K d"],
+) -> None:
+    """Let the chain of a sampler make some steps of Metropolis and Hastings."""
+    fit, theta = state.fit, state.draws[sampler]
+    distance = 0.0
+    for i in range(len(theta)):
+        for k in range(len(theta)):
+            gap = (theta[i] - fit.theta[i]) * (theta[k] - fit.theta[k])
+            distance += gap * fit.curvature[i, k]
+    now = log_density(state, theta, sampler, features) - log_tails(distance, len(theta))
+    for _ in range(steps):
+        scale = _DEGREES / (2.0 * rng.standard_gamma(_DEGREES / 2.0))
+        trial, distance = proposal(fit, root, rng, scale)
+        new = log_density(state, trial, sampler, features)
+        new -= log_tails(distance, len(theta))
+        if math.log(1.0 - rng.random()) < new - now:
+            theta[:] = trial
+            now = new
+
+
+def proposal(
+    fit: LogisticFit, root: Float[np.ndarray, "d d"], rng: Generator, scale: float
+) -> tuple[Float[np.ndarray, " d"], float]:
+    """Draw around the mode; return the draw, and its squared distance from the mode."""
+    size = len(fit.theta)
+    noise, drawn, distance = np.zeros(size), np.zeros(size), 0.0
+    for i in range(size):
+        noise[i] = math.sqrt(scale) * rng.normal()
+        distance += noise[i] * noise[i]
+        drawn[i] = fit.theta[i]
+        for k in range(i + 1):
+            drawn[i] += root[i, k] * noise[k]
+    return drawn, distance
+
+
+def log_tails(distance: float, size: int) -> float:
+    """Return the log density of a proposal, but for a constant."""
+    return -0.5 * (_DEGREES + size) * math.log1p(distance / _DEGREES)
+
+
+def log_density(
+    state: FeelGoodState,
+    theta: Float[np.ndarray, " d"],
+    sampler: int,
+    features: Float[np.ndarray, "K d"],
+) -> float:
+    """Return the log density of theta for a sampler, but for a constant."""
+    fit, size = state.fit, len(theta)
+    value = 0.0
+    for i in range(size):
+        for k in range(size):
+            value -= 0.5 * theta[i] * fit.quadratic[i, k] * theta[k]
+        value += theta[i] * fit.linear[i]
+    for row in range(fit.used[0]):
+        u = 0.0
+        for k in range(size):
+            u += fit.rows[row, k] * theta[k]
+        value += fit.wins[row] * u - fit.duels[row] * log_one_plus_exp(u)
+    if state.now.mu == 0.0:
+        return value
+    other, promise = 1 - sampler, 0.0
+    if len(state.past) == 0:
+        promise = state.now.rounds * utilities(features, theta).max()
+        for k in range(size):
+            promise -= state.played[other, k] * theta[k]
+        return value + state.now.mu * promise
+    for place in range(state.now.used):
+        utility = utilities(state.past[place], theta)
+        promise += utility.max() - utility[state.arms[place, other]]
+    # The rounds that are kept stand for all.
+    if state.now.used > 0:
+        promise *= state.now.rounds / state.now.used
+    return value + state.now.mu * promise
+
+
+def lower_root(matrix: Float[np.ndarray, "d d"]) -> Float[np.ndarray, "d d"]:
+    """Return the lower triangular matrix C with C C' = matrix, by Cholesky."""
+    size = len(matrix)
+    root = np.zeros((size, size))
+    for i in range(size):
+        for k in range(i + 1):
+            total = matrix[i, k]
+            for m in range(k):
+                total -= root[i, m] * root[k, m]
+            root[i, k] = math.sqrt(max(total, 0.0)) if i == k else total / root[k, k]
+    return root
