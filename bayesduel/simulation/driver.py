@@ -80,6 +80,7 @@ def run_chunk(
         "segment_seconds": _SEGMENT_SECONDS,
         "on_progress": on_progress,
     }
+    label, policy = policy.label, as_played(environment, policy)
     if stopping is not None:
         check_stops(environment, policy)
     manner = manner_of(policy)
@@ -90,7 +91,7 @@ def run_chunk(
             played,
             stopping=stopping,
             manner=manner,
-            label=policy.label,
+            label=label,
             **settings,
         )
     # JAX takes a second to import.
@@ -101,7 +102,21 @@ def run_chunk(
     known = getattr(environment, "features", None)
     rule = over_model(with_features(innermost(policy), known))
     settings |= {"num_lanes": lanes, "manner": manner}
-    return run_models(environment, rule, policy.label, **settings)  # pyright: ignore[reportArgumentType]
+    return run_models(environment, rule, label, **settings)  # pyright: ignore[reportArgumentType]
+
+
+def as_played(environment: Environment, policy: PolicyBase) -> PolicyBase:
+    """Return a policy in the form that plays here.
+
+    Where features are new in every round, one over linear utilities sees those.
+    """
+    world = getattr(environment, "world", None)
+    changes = isinstance(environment, WorldEnvironment) and environment.features is None
+    if not changes or not world.defines("features"):
+        return policy
+    from bayesduel.policies.contextual.linear_thompson import contextual_form
+
+    return contextual_form(policy)
 
 
 def check_stops(environment: Environment, policy: PolicyBase) -> None:
@@ -138,6 +153,7 @@ def program_of(environment: Environment, policy: PolicyBase) -> str:
 
     The same runs of two programs differ, though they have one distribution.
     """
+    policy = as_played(environment, policy)
     if rule_of(policy) is not None:
         return PROGRAMS["numpy"]
     if kernel_for(environment, policy) is not None:
@@ -152,6 +168,7 @@ def compiled_as(
 
     See :func:`bayesduel.simulation.programs.is_at_hand`.
     """
+    policy = as_played(environment, policy)
     kernel = None if rule_of(policy) is not None else kernel_for(environment, policy)
     if kernel is None:
         return None

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
+from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import inverted
@@ -280,3 +281,31 @@ def gap_norm(values: Float[np.ndarray, "K K"], first: int, second: int) -> float
     """Return the norm of x_i - x_j, of :func:`products`."""
     squared = values[first, first] + values[second, second] - 2 * values[first, second]
     return math.sqrt(max(squared, 0.0))
+
+
+def proposal(
+    fit: LogisticFit, root: Float[np.ndarray, "d d"], rng: Generator, scale: float
+) -> tuple[Float[np.ndarray, " d"], float]:
+    """Draw around the mode; return the draw, and its squared distance from the mode."""
+    size = len(fit.theta)
+    noise, drawn, distance = np.zeros(size), np.zeros(size), 0.0
+    for i in range(size):
+        noise[i] = math.sqrt(scale) * rng.normal()
+        distance += noise[i] * noise[i]
+        drawn[i] = fit.theta[i]
+        for k in range(i + 1):
+            drawn[i] += root[i, k] * noise[k]
+    return drawn, distance
+
+
+def lower_root(matrix: Float[np.ndarray, "d d"]) -> Float[np.ndarray, "d d"]:
+    """Return the lower triangular matrix C with C C' = matrix, by Cholesky."""
+    size = len(matrix)
+    root = np.zeros((size, size))
+    for i in range(size):
+        for k in range(i + 1):
+            total = matrix[i, k]
+            for m in range(k):
+                total -= root[i, m] * root[k, m]
+            root[i, k] = math.sqrt(max(total, 0.0)) if i == k else total / root[k, k]
+    return root

@@ -12,8 +12,10 @@ from bayesduel.policies.contextual.estimation import (
     LogisticFit,
     add_duel,
     log_one_plus_exp,
+    lower_root,
     new_fit,
     number_of_features,
+    proposal,
     refit,
     utilities,
 )
@@ -237,21 +239,6 @@ def move(
             now = new
 
 
-def proposal(
-    fit: LogisticFit, root: Float[np.ndarray, "d d"], rng: Generator, scale: float
-) -> tuple[Float[np.ndarray, " d"], float]:
-    """Draw around the mode; return the draw, and its squared distance from the mode."""
-    size = len(fit.theta)
-    noise, drawn, distance = np.zeros(size), np.zeros(size), 0.0
-    for i in range(size):
-        noise[i] = math.sqrt(scale) * rng.normal()
-        distance += noise[i] * noise[i]
-        drawn[i] = fit.theta[i]
-        for k in range(i + 1):
-            drawn[i] += root[i, k] * noise[k]
-    return drawn, distance
-
-
 def log_tails(distance: float, size: int) -> float:
     """Return the log density of a proposal, but for a constant."""
     return -0.5 * (_DEGREES + size) * math.log1p(distance / _DEGREES)
@@ -290,16 +277,3 @@ def log_density(
     if state.now.used > 0:
         promise *= state.now.rounds / state.now.used
     return value + state.now.mu * promise
-
-
-def lower_root(matrix: Float[np.ndarray, "d d"]) -> Float[np.ndarray, "d d"]:
-    """Return the lower triangular matrix C with C C' = matrix, by Cholesky."""
-    size = len(matrix)
-    root = np.zeros((size, size))
-    for i in range(size):
-        for k in range(i + 1):
-            total = matrix[i, k]
-            for m in range(k):
-                total -= root[i, m] * root[k, m]
-            root[i, k] = math.sqrt(max(total, 0.0)) if i == k else total / root[k, k]
-    return root

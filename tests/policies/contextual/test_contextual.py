@@ -12,7 +12,8 @@ import bayesduel
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError, StudyError
 from bayesduel.instances.worlds import GinopContexts, LinearContexts, VacdbContexts
-from bayesduel.policies.contextual import estimation, feel_good
+from bayesduel.policies.contextual import estimation, feel_good, linear_thompson
+from bayesduel.policies.contextual.linear_thompson import LinearRivals
 from bayesduel.policies.contextual.pair_ucb import largest_pair
 from bayesduel.policies.policy import Problem
 from bayesduel.studies import Study
@@ -297,11 +298,11 @@ def test_chain_draws_from_the_density():
     duels = [(0, 1, True), (1, 2, False), (0, 2, False), (1, 1, True)] * 2
     state, rng = told(policy, 100, features, duels)
     grid, weights = posterior_on_grid(state, features)
-    root, drawn, normal = feel_good.lower_root(state.fit.inverse), [], []
+    root, drawn, normal = estimation.lower_root(state.fit.inverse), [], []
     for _ in range(600):
         feel_good.move(state, root, rng, 0, 10, features)
         drawn.append(state.draws[0, 0])
-        normal.append(feel_good.proposal(state.fit, root, rng, 1.0)[0][0])
+        normal.append(estimation.proposal(state.fit, root, rng, 1.0)[0][0])
 
     def distribution(x):
         return np.interp(x, grid, weights.cumsum())
@@ -315,8 +316,94 @@ def test_chain_draws_from_the_density():
 
 def test_root_of_a_matrix():
     matrix = np.cov(np.random.default_rng(9).normal(size=(4, 20)))
-    root = feel_good.lower_root(matrix)
+    root = estimation.lower_root(matrix)
     assert root == pytest.approx(np.linalg.cholesky(matrix))
+
+
+# --- RD-TS and D-TS over linear utilities ---------------------------------------------
+
+
+def test_divergence_of_two_gaps():
+    for gap, other in ((0.3, -1.0), (0.0, 0.0), (40.0, -3.0), (-700.0, 700.0)):
+        p, q = expit([gap, -gap]), expit([other, -other])
+        q = np.maximum(q, 1e-300)
+        told = np.sum(np.where(p > 0, p * np.log(np.where(p > 0, p, 1) / q), 0))
+        expected = 700.0 if other == 700 else told
+        assert linear_thompson.divergence(gap, other) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("cost", ["regret", "duels"])
+def test_pairs_tell_most_of_whether_the_rival_is_level(cost):
+    """The rival's world by solving the constrained quadratic program; all pairs."""
+    policy, twin, seen = LinearRivals(cost=cost), twins.LinearTwin(3), set()
+    for state, features, pair, gap, won in driven(policy, 80):
+        theta, matrix = twin.theta(), twin.curvature()
+        utility = features @ theta
+        leader, rival = utility.argmax(), int(state.now.rival)
+        if pair[0] == pair[1]:
+            assert cost == "regret" and pair[0] == leader == rival
+        else:
+            level = features[rival] - features[leader]
+            system = np.block([[matrix, level[:, None]], [level, 0.0]])
+            given = np.append(matrix @ theta, 0.0)
+            moved = np.linalg.solve(system, given)[:3]
+            p, q = (expit(np.subtract.outer(x, x)) for x in (utility, features @ moved))
+            gain = p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))
+            if cost == "regret":
+                regret = utility.max() - np.add.outer(utility, utility) / 2
+                gain /= np.maximum(regret, 0.01 * np.ptp(utility) + 1e-12)
+            np.fill_diagonal(gain, 0.0)
+            assert gain[pair] >= gain.max() * (1 - 1e-3)
+            seen.add(rival)
+            twin.tell(gap, won)
+        if np.ptp(utility) > 0:
+            assert policy.recommend(state, np.random.default_rng(0)) == leader
+    assert len(seen) > 2
+
+
+def test_rivals_are_drawn_by_how_likely_their_worlds_are():
+    rng, utility = np.random.default_rng(6), np.array([1.0, 0.4, -0.5])
+    values = estimation.products(UNIT, np.array([[0.5, 0.1], [0.1, 0.4]]))
+    drawn = [linear_thompson.likely_rival(rng, utility, values, 0) for _ in range(3000)]
+    norms = twins.norms(UNIT, np.linalg.inv([[0.5, 0.1], [0.1, 0.4]]))[0, 1:]
+    weights = np.exp(-((1.0 - utility[1:]) ** 2) / (2 * norms**2))
+    counts = np.bincount(drawn, minlength=3)
+    assert counts[0] == 0
+    expected = 3000 * weights / weights.sum()
+    assert stats.chisquare(counts[1:], expected).pvalue > FALSE_ALARM
+
+
+OVER_MODEL = ["d-ts:posterior=linear", "rd-ts:posterior=linear"]
+
+
+def test_policies_over_linear_utilities_have_a_form_that_sees_features():
+    """What else their model was told is refused."""
+    for name in OVER_MODEL:
+        form = linear_thompson.contextual_form(policies.parse_policy(name))
+        assert form.ridge == 0.25
+        with pytest.raises(PolicyParameterError, match="leave out the others"):
+            linear_thompson.contextual_form(
+                policies.parse_policy(f"{name},tie_scale=0.5")
+            )
+
+
+@pytest.mark.slow
+def test_policies_over_linear_utilities_learn_from_features_of_every_round():
+    """And have no warning of fixed preferences."""
+    world, names = LinearContexts(num_arms=3, num_features=2), [*OVER_MODEL, "random"]
+    result = {
+        name: bayesduel.simulate(
+            world,
+            policies.parse_policy(name),
+            num_runs=4,
+            horizon=400,
+            regret=["utility_mean"],
+        )["regret"]
+        .values[0, :, -1]
+        .mean()
+        for name in names
+    }
+    assert max(result[name] for name in OVER_MODEL) < 0.4 * result["random"]
 
 
 # --- Where they play ------------------------------------------------------------------
