@@ -10,11 +10,13 @@ authors use. So no instance on which policies are compared has been used for tun
 import argparse
 import json
 import math
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 import bayesduel
+from bayesduel import World
 from bayesduel.instances.worlds import GinopContexts, VacdbContexts
 
 HORIZON, INSTANCES = 2000, 40
@@ -46,13 +48,19 @@ POLICIES = {
 }
 
 
+@cache
+def instance(generator: str, seed: int) -> World:
+    """Return an instance, whose lower bound is computed once."""
+    return GENERATORS[generator][0](seed=seed)
+
+
 def regrets(generator: str, text: str, instances: range) -> list[float]:
     """Return the final regret of one run on each instance."""
-    kind, notion = GENERATORS[generator]
+    notion = GENERATORS[generator][1]
     return [
         float(
             bayesduel.simulate(
-                kind(seed=seed),
+                instance(generator, seed),
                 text,
                 num_runs=1,
                 horizon=HORIZON,

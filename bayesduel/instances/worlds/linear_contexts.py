@@ -220,6 +220,10 @@ class LinearContexts(World):
 
     def theory(self) -> dict[str, float]:
         """Return the constants of log T for policies that know features and link."""
+        return dict(self._bounds)
+
+    @cached_property
+    def _bounds(self) -> dict[str, float]:
         model = {"logistic": "bradley-terry", "probit": "thurstone"}[self.link]
         table: Any = self.arm_features
         if table is not None:
