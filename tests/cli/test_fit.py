@@ -299,6 +299,18 @@ def test_a_fit_by_the_mode_is_printed_and_saved(run, votes, tmp_path):
     assert f"warning: {remark}" in result.stderr.replace("\n", " ")
 
 
+def test_more_arms_than_have_draws_are_fitted_by_the_mode(run, votes, monkeypatch):
+    monkeypatch.setattr("bayesduel.arguments.limits.MOST_FITTED_ARMS", 2)
+    arguments = ("fit", votes, "--weight", "times", "--json", "-q")
+    found = json.loads(run(*arguments).stdout)
+    assert found["method"] == "mode"
+    assert found == json.loads(run(*arguments, "--method", "mode").stdout)
+    refused = run(*arguments, "--scale", "elo", code=2)
+    assert "--method mode has none" in " ".join(refused.stderr.split())
+    printed = run("fit", votes, "--weight", "times", "-q").stdout
+    assert "estimated from 64 draws" in " ".join(printed.split())
+
+
 def effects_file(path):
     rng = np.random.default_rng(1)
     rows, utility = ["left,right,winner,longer"], rng.normal(size=5)
@@ -331,7 +343,15 @@ def test_the_mode_lists_every_effect_as_other_fits_do(run, tmp_path, model):
         half = (other["upper"] - other["lower"]) / 2
         for key in ("mean", "lower", "upper"):
             assert one[key] == pytest.approx(other[key], abs=half / 4)
-    assert set(by_mode["arms"][0]) < set(by_draws["arms"][0])
+    assert {*by_mode["arms"][0]} - {"error", "mcse"} < {*by_draws["arms"][0]}
+    spread = {row["arm"]: row["score_upper"] - row["score"] for row in by_draws["arms"]}
+    for row in by_mode["arms"]:
+        assert row["score_upper"] - row["score"] == pytest.approx(
+            spread[row["arm"]], rel=0.15
+        )
+        assert row["score_upper"] == pytest.approx(
+            row["score"] + 1.6448536 * row["error"]
+        )
     out = tmp_path / "out"
     printed = run(*options, "--method", "mode", "--out", out).stdout
     assert all(name in printed for name in names)

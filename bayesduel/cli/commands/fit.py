@@ -223,6 +223,9 @@ def fit(*, request: FitRequest) -> None:
         from bayesduel.models.fit.fit_result import density_of_pairs
 
         density_of_pairs(model, arrays)
+    if _is_for_the_mode(request, model, data):
+        request = replace(request, method="mode")
+        request.check_options()
     request.claim(request.out, "fit")
     request.say(f"{request.votes.name}: {data}")
     if request.by is not None:
@@ -231,6 +234,22 @@ def fit(*, request: FitRequest) -> None:
         _fit_mode(request, model, data)
     else:
         _fit_draws(request, model, data, arrays)
+
+
+def _is_for_the_mode(request: FitRequest, model: Any, data: Any) -> bool:
+    """Whether there are too many arms for draws, and the mode is what is left."""
+    from bayesduel.arguments.limits import MOST_FITTED_ARMS
+    from bayesduel.models import JudgedBradleyTerry
+    from bayesduel.models.utilities import PairwiseUtilityModel
+
+    return (
+        request.method == "auto"
+        and request.by is None
+        and data.num_arms > MOST_FITTED_ARMS
+        and isinstance(model, PairwiseUtilityModel)
+        and not isinstance(model, JudgedBradleyTerry)
+        and not request.residual
+    )
 
 
 def _fit_draws(request: FitRequest, model: Any, data: Any, arrays: Any) -> None:
@@ -370,8 +389,6 @@ def _say_remarks(remarks: Any, but: Any = ()) -> None:
 
 def _fit_mode(request: FitRequest, model: Any, data: Any) -> None:
     """Print, and save, utilities; differences from a reference of those printed."""
-    import numpy as np
-
     from bayesduel.inference import fit_mode
 
     with request.working("fitting by mode"), _remarks_alone():
@@ -380,22 +397,14 @@ def _fit_mode(request: FitRequest, model: Any, data: Any) -> None:
     if not found.converged:
         say_warning("the search for the mode did not end; a narrower prior helps")
     out, probability = request.out, request.probability
-    won, lost, tied = data.counts.T
-    both = np.concatenate([data.first, data.second])
-    by_arm = {
-        key: np.bincount(both, np.concatenate(of), data.num_arms).tolist()
-        for key, of in {
-            "comparisons": [data.counts.sum(axis=1)] * 2,
-            "wins": [won, lost],
-            "losses": [lost, won],
-            "ties": [tied, tied],
-        }.items()
-    }
-    columns = {"score": found.utility.tolist()} | by_arm
+    with request.working("computing standard errors"):
+        standings = found.standings(request.probability, rng_key=request.seed)
+    columns = {str(name): each.values.tolist() for name, each in standings.items()}
     rows: list[dict[str, Any]] = [
-        {"arm": data.arm_names[arm]}
-        | {name: values[arm] for name, values in columns.items()}
-        for arm in np.argsort(-found.utility, kind="stable").tolist()
+        {"arm": arm, **dict(zip(columns, values, strict=True))}
+        for arm, *values in zip(
+            standings["arm"].values.tolist(), *columns.values(), strict=True
+        )
     ]
     shown = rows if request.everything else rows[:MANY]
     compared: list[dict[str, Any]] = []
@@ -431,18 +440,30 @@ def _fit_mode(request: FitRequest, model: Any, data: Any) -> None:
     if request.as_json:
         print_json(record)
         return
+    counts = ("comparisons", "wins", "losses", "ties")
     cells = [
-        (row["arm"], f"{row['score']:z.3f}", *(f"{row[key]:g}" for key in by_arm))
+        (
+            row["arm"],
+            f"{row['score']:z.3f}",
+            f"{row['score_lower']:z.3f} to {row['score_upper']:z.3f}",
+            f"{row['error']:.3f}",
+            *(f"{row[key]:g}" for key in counts),
+        )
         for row in shown
     ]
+    off = (standings["mcse"] / standings["error"]).max().item()
     captions = [
-        "utility: at the mode, relative to the mean of all arms; no intervals, but of "
-        f"differences: --reference ARM; bayesduel {version()}"
+        "utility: at the mode, relative to the mean of all arms; error: its standard "
+        f"error, estimated from {standings.attrs['num_draws']} draws to "
+        f"{100 * off:.2g} % or better",
+        f"intervals hold {probability:.0%}, by a normal distribution; of differences: "
+        f"--reference ARM; bayesduel {version()}",
     ]
     if len(rows) > len(shown):
         hidden = len(rows) - len(shown)
         captions.insert(0, f"left out: {hidden} more arms; see --all")
-    table = table_of(("arm", "utility", "votes", "won", "lost", "tied"), cells)
+    heads = ("arm", "utility", "interval", "error", "votes", "won", "lost", "tied")
+    table = table_of(heads, cells)
     show(console(), repr(found), table, *captions)
     print_parameters(record["parameters"], probability)
     if request.reference is not None:

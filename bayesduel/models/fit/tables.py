@@ -95,12 +95,19 @@ def standings(
 
 def votes_of_arms(data: Comparisons) -> dict[str, Float64[np.ndarray, " K"]]:
     """Return how many votes each arm is in, won, lost and tied, by column."""
-    wins, ties = data.wins, data.ties
+    arms = np.concatenate([data.first, data.second])
+    won, lost, tied = data.counts.T
+
+    def summed(of_first: np.ndarray, of_second: np.ndarray) -> np.ndarray:
+        both = np.concatenate([of_first, of_second])
+        return np.bincount(arms, both, data.num_arms).astype(np.float64)
+
+    total = won + lost + tied
     return {
-        "comparisons": (wins + wins.T + ties).sum(axis=1),
-        "wins": wins.sum(axis=1),
-        "losses": wins.sum(axis=0),
-        "ties": ties.sum(axis=1),
+        "comparisons": summed(total, total),
+        "wins": summed(won, lost),
+        "losses": summed(lost, won),
+        "ties": summed(tied, tied),
     }
 
 

@@ -215,6 +215,19 @@ def of_models() -> dict[str, Target]:
             probability=v.PROBABILITIES,
             equivalent=[None, 0.1, -1.0, "x"],
         ),
+        "ModeFit.sample_utilities": target(
+            inference.ModeFit.sample_utilities,
+            of=Made(v.mode_fit),
+            rng_key=v.KEYS,
+            num_draws=v.NUMBERS,
+        ),
+        "ModeFit.standings": target(
+            inference.ModeFit.standings,
+            of=Made(v.mode_fit),
+            probability=v.PROBABILITIES,
+            num_draws=v.NUMBERS,
+            rng_key=v.KEYS,
+        ),
         "ModeFit.parameters": target(
             inference.ModeFit.parameters,
             of=Made(v.mode_fit),

@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 from scipy.special import expit
+from scipy.stats import chi2
 
 from bayesduel.errors import FitError
 from bayesduel.inference import contrasts, fit, fit_mode
 from bayesduel.models import BradleyTerry, Thurstone
 from bayesduel.votes import Comparisons
+
+FALSE_ALARM = 1e-5
 
 
 def votes(arms, number, seed=0, columns=None):
@@ -89,6 +92,133 @@ def test_differences_of_the_mode_are_those_of_draws():
     assert float(drawn["upper"].sel(arm="arm 2")) == 0.0
 
 
+def in_order(chain):
+    """Return a chain of arms, each of which won both votes against the next."""
+    pairs = np.arange(chain - 1)
+    names = [f"arm {k}" for k in range(chain)]
+    counts = np.tile([2.0, 0.0, 0.0], (chain - 1, 1))
+    return Comparisons.from_rows(names, pairs, pairs + 1, counts)
+
+
+def apart():
+    """Return two parts of a graph, and an arm without a vote."""
+    first, second = [0, 0, 1, 3, 3], [1, 2, 2, 4, 5]
+    counts = np.array([[7, 3, 0], [4, 1, 0], [2, 2, 0], [1, 3, 0], [5, 0, 0]], float)
+    return Comparisons.from_rows([f"arm {k}" for k in range(7)], first, second, counts)
+
+
+def with_covariates(data):
+    table = np.random.default_rng(3).normal(size=(data.num_arms, 2))
+    return data.with_covariates(table, ["size", "age"])
+
+
+CASES = {
+    "ties, order": (BradleyTerry(ties=True, order_effect=True), votes(30, 300)),
+    "zero-sum": (BradleyTerry(zero_sum=True, ties=True), votes(30, 300, 1)),
+    "probit": (Thurstone(ties=True), votes(30, 300, 2)),
+    "residual": (
+        BradleyTerry(ties=True, covariates=True, residual=True),
+        with_covariates(votes(30, 300, 3)),
+    ),
+    "separable": (BradleyTerry(zero_sum=True), in_order(30)),
+    "disconnected": (BradleyTerry(zero_sum=True), apart()),
+}
+
+
+def inverse_of(model, data):
+    """Return the covariance of centered utilities, and H, by a dense fit."""
+    dense = fit(model, data, method="laplace", num_draws=1, resample=False)
+    state = dense.extras["laplace"]
+    ways = dense_utilities(model, data, np.eye(len(state.mode)))
+    ways = ways - ways.mean(axis=1, keepdims=True)
+    return ways.T @ np.linalg.inv(state.factor @ state.factor.T) @ ways
+
+
+@pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
+@pytest.mark.parametrize(("model", "data"), CASES.values(), ids=CASES)
+def test_standard_errors_are_those_of_the_dense_fit(model, data):
+    """The drawn part of a variance is a mean of squares of normal numbers."""
+    found, number = fit_mode(model, data), 400
+    table = found.standings(num_draws=number).sel(arm=list(data.arm_names))
+    np.testing.assert_allclose(table["score"], found.utility)
+    exact = np.diag(inverse_of(model, data))
+    share = 1.0 - 1.0 / data.num_arms
+    own = share**2 / found.precision.diagonal()[found.coordinates.extras :]
+    drawn = table["error"].values ** 2 - own
+    chance = chi2.cdf(number * drawn / (exact - own), number)
+    assert 2 * np.minimum(chance, 1 - chance).min() > FALSE_ALARM / data.num_arms
+    # The error of the estimate that is told is that of this distribution.
+    said = table["mcse"].values * 2 * table["error"].values
+    np.testing.assert_allclose(said, drawn * np.sqrt(2 / number))
+    assert (table["mcse"] <= table["error"] / np.sqrt(2 * number)).all()
+    wide = 1.6448536269514722 * table["error"]
+    np.testing.assert_allclose(table["score_upper"] - table["score"], wide)
+    np.testing.assert_allclose(table["score"] - table["score_lower"], wide)
+
+
+@pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
+@pytest.mark.parametrize(("model", "data"), CASES.values(), ids=CASES)
+def test_draws_by_perturbation_have_the_inverse_of_the_curvature(model, data):
+    """Brought to the identity by the dense covariance: Nagao's test, and the mean."""
+    found, number = fit_mode(model, data), 2000
+    draws = found.sample_utilities(5, number)
+    np.testing.assert_allclose(draws.sum(axis=1), 0.0, atol=1e-9)
+    assert not np.array_equal(draws, found.sample_utilities(6, number))
+    again = found.sample_utilities(5, number)
+    np.testing.assert_array_equal(draws, again)
+    sizes, ways = np.linalg.eigh(inverse_of(model, data))
+    kept = sizes > 1e-9  # The sum of utilities is 0.
+    assert kept.sum() == data.num_arms - 1
+    plain = (draws - found.utility) @ (ways[:, kept] / np.sqrt(sizes[kept]))
+    size = plain.shape[1]
+    mean = number * np.square(plain.mean(axis=0)).sum()
+    assert chi2.sf(mean, size) > FALSE_ALARM
+    apart = plain.T @ plain / number - np.eye(size)
+    assert (
+        chi2.sf(number / 2 * np.square(apart).sum(), size * (size + 1) / 2)
+        > FALSE_ALARM
+    )
+    total = chi2.cdf(np.square(plain).sum(), number * size)
+    assert FALSE_ALARM < total < 1 - FALSE_ALARM
+
+
+@pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
+def test_an_arm_without_a_vote_is_as_uncertain_as_its_prior():
+    table = fit_mode(BradleyTerry(prior_scale=3.0), apart()).standings(num_draws=2000)
+    alone = table.sel(arm="arm 6")
+    assert alone["comparisons"] == 0 and alone["score"] == pytest.approx(0.0, abs=1e-9)
+    # Variance of one of 7 independent utilities minus their mean, and 6 of its errors.
+    assert alone["error"] == pytest.approx(
+        3.0 * np.sqrt(6 / 7), abs=6 * float(alone["mcse"])
+    )
+    assert table["wins"].sum() == 28 and table["losses"].sum() == 28
+
+
+def test_of_coefficients_alone_errors_are_exact():
+    data = with_covariates(votes(30, 300).without_ties())
+    model = BradleyTerry(covariates=True)
+    found = fit_mode(model, data)
+    table = found.standings(num_draws=1).sel(arm=list(data.arm_names))
+    exact = np.sqrt(np.diag(inverse_of(model, data)))
+    np.testing.assert_allclose(table["error"], exact, rtol=1e-6)
+    assert not table["mcse"].any()
+    spread = found.sample_utilities(0, 4000).std(axis=0)
+    np.testing.assert_allclose(spread, exact, rtol=6 / np.sqrt(2 * 4000))
+
+
+def test_draws_of_the_mode_are_asked_for_rightly():
+    found = fit_mode(BradleyTerry(ties=True), votes(4, 30))
+    for call in (found.sample_utilities, found.standings):
+        for number in (0, 10**9, 2.5, "5"):
+            given = {"num_draws": number, "rng_key": 0}
+            with pytest.raises(FitError, match="num_draws must be"):
+                call(**given)
+        with pytest.raises(FitError, match="rng_key must be an integer"):
+            call(num_draws=3, rng_key="x")
+    with pytest.raises(FitError, match="probability must be"):
+        found.standings(1.5)
+
+
 @pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
 def test_from_3000_arms_on_there_is_no_table_of_pairs(monkeypatch):
     """No array is made that is as long as the number of pairs."""
@@ -106,6 +236,7 @@ def test_from_3000_arms_on_there_is_no_table_of_pairs(monkeypatch):
     found = fit_mode(BradleyTerry(ties=True), data)
     assert found.converged and len(data.parts()) >= 1 and data.strong_parts()
     found.contrasts(["arm 1"], "arm 2")
+    found.standings(num_draws=3)
     assert made and max(made) < 4000 * 100
     assert "wins" not in vars(data)
     with pytest.raises(FitError, match="at most 3000 arms.*fit_mode"):
