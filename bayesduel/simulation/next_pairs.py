@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+import math
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-from jaxtyping import Bool, Float, Float64
+from jaxtyping import Float, Float64
 from numpy.typing import ArrayLike
+from scipy.special import betainc, ndtr
 
-from bayesduel.errors import SimulationArgumentError
+from bayesduel.errors import DisconnectedComparisonsWarning, SimulationArgumentError
+from bayesduel.models.bradley_terry import BradleyTerry
+from bayesduel.models.fit.differences import ModeFit, fit_mode
 from bayesduel.policies.policy import PolicyBase
-from bayesduel.simulation.player import MOST_QUESTIONS, Arm, ChosenPair, Player
-from theory.arguments import integer_from, items_of
+from bayesduel.simulation.player import (
+    MOST_ARMS,
+    MOST_QUESTIONS,
+    Arm,
+    ChosenPair,
+    Player,
+    pair_of,
+)
+from bayesduel.votes.checks import arm_names_of, arm_positions
+from bayesduel.votes.comparisons import Comparisons
+from bayesduel.votes.pairs import GivenVotes, given_votes
+from theory.arguments import integer_from, items_of, seed_of
+
+USUAL_POLICY = "d-ts+"
+"""The policy of few arms."""
+
+_POOL = 40
+"""Solutions of perturbed equations of which all draws of a call are made."""
+
+_AT_ONCE = 32
+"""Questions that are chosen at once, by two draws each of all utilities."""
 
 
 class NextPair(NamedTuple):
@@ -33,7 +57,7 @@ class NextPair(NamedTuple):
 
 def next_pairs(
     votes: Any,
-    policy: str | PolicyBase = "d-ts+",
+    policy: str | PolicyBase | None = None,
     n: int = 1,
     *,
     prices: ArrayLike | Mapping[str, float] | None = None,
@@ -53,16 +77,20 @@ def next_pairs(
 
     Parameters
     ----------
-    votes : Comparisons, int (K, K), pandas.DataFrame, str or path-like, list
+    votes : Comparisons, ModeFit, int (K, K), pandas.DataFrame, str or path-like, list
         The votes so far: ``wins[i, j]`` votes for arm i against arm j; a table or file
         as :func:`bayesduel.votes.read_comparisons` reads it; or a list with an entry
         for each vote, a tuple ``(winner, loser)``, ``(first, second, won)`` or
         ``(first, second, won, judge)``, or a dictionary by the titles of columns.
         ``won`` is True where ``first`` won, False where ``second`` did, None for a tie,
         or the name of the winner. Arms without a vote are known by ``arm_names``; an
-        empty list, before the first vote, needs these.
-    policy : str or policy
-        What chooses, such as ``"d-ts+"``.
+        empty list, before the first vote, needs these. A fit by
+        :func:`bayesduel.inference.fit_mode` stands for its votes, and saves the time of
+        another fit.
+    policy : str or policy, optional
+        What chooses, such as ``"rucb"``; by default ``"d-ts+"``. Policies hold tables
+        of all pairs, of at most 2,000 arms. With more arms, or of a ``ModeFit``, it
+        must be left out: pairs then come from draws of a Bradley-Terry fit; see Notes.
     n : int
         How many questions to return. A pair may occur more than once; see
         :meth:`Player.ask`.
@@ -105,6 +133,19 @@ def next_pairs(
         For a policy that does not fit.
     ComparisonDataError
         For votes that cannot be read, or do not say who judged.
+    FitError
+        If there are more than a million arms.
+
+    Notes
+    -----
+    With more than 2,000 arms ``fit_mode(BradleyTerry(zero_sum=True), votes)`` is
+    fitted, with ties if there are any, and each question takes two draws of all
+    utilities from the normal distribution at the mode: the best arm of one draw meets
+    the best arm of the other, or its second best where both have the same one. This is
+    double Thompson sampling on one scale, without its rounds in which an arm would meet
+    itself. Each draw is exactly of that distribution, but those of one call are random
+    combinations of 40 draws by perturbation (:meth:`ModeFit.sample_utilities`), and
+    depend on each other through these. The probabilities in the reasons are theirs.
 
     Examples
     --------
@@ -124,22 +165,51 @@ def next_pairs(
     if judge is not None and not isinstance(judge, str):
         rule, remedy = "must be the name of a judge", "give a text, or leave it out"
         raise SimulationArgumentError("judge", rule, judge, remedy=remedy)
-    table, answered = _told(votes, judge)
-    if table is None and arm_names is None:
+    names = None if arm_names is None else arm_names_of(arm_names, None)
+    fitted = votes if isinstance(votes, ModeFit) else None
+    told, answered = _told(votes if fitted is None else fitted.data, judge)
+    if names is not None:
+        num_arms = len(names)
+    elif told is not None:
+        num_arms = told.table.num_arms
+    else:
         rule, remedy = "must be given before the first vote", "name the arms"
         raise SimulationArgumentError("arm_names", rule, None, remedy=remedy)
+    excluded = items_of(exclude, "exclude", kind=SimulationArgumentError)
+    if fitted is not None or num_arms > MOST_ARMS:
+        unread = {"policy": policy, "prices": prices, "features": features}
+        unread["arm_names"] = None if fitted is None else names
+        for name, value in unread.items():
+            if value is not None:
+                rule = f"must be left out with more than {MOST_ARMS} arms, or of a fit"
+                remedy = "pairs come from draws of the fit by the mode"
+                raise SimulationArgumentError(name, rule, value, remedy=remedy)
+        seed = seed_of(seed, "seed", kind=SimulationArgumentError)
+        if fitted is None:
+            fitted = _mode_fit(told, names)
+        has_names = names is not None or (told is not None and told.has_names)
+        return _pairs_of_draws(
+            fitted, has_names, number, excluded, answered, judge, seed
+        )
     # Few questions are asked before a program would be loaded.
     player = Player(
-        policy,
+        USUAL_POLICY if policy is None else policy,
         seed=seed,
-        arm_names=arm_names,
+        arm_names=names,
         features=features,
         prices=prices,
         horizon=horizon,
-        votes=table,
+        votes=told,
         compiled=None,
     )
-    allowed = _allowed(player, exclude, answered, judge)
+    closed = _closed(player._pair, excluded, answered)
+    allowed = None
+    if closed:
+        allowed = ~np.eye(player.num_arms, dtype=bool)
+        rows = np.array(closed)
+        allowed[rows, rows[:, ::-1]] = False
+        if not allowed.any():
+            _refuse_all(judge if answered else None, excluded)
     leader = player._arm(player.recommend(), "leader")
     beaten = _likely_wins(player.wins)
     chosen = player._next_pairs(number, allowed)
@@ -156,15 +226,16 @@ def next_pairs(
     ]
 
 
-def _told(votes: Any, judge: str | None) -> tuple[Any, list[tuple[str, str]]]:
-    """Return the votes for a player, and the pairs that a judge has answered."""
+def _told(
+    votes: Any, judge: str | None
+) -> tuple[GivenVotes | None, list[tuple[str, str]]]:
+    """Return the votes, and the pairs that a judge has answered."""
     if isinstance(votes, list | tuple) and not votes:
         return None, []
+    told = given_votes(votes, with_judges=judge is not None)
     if judge is None:
-        return votes, []
-    from bayesduel.votes.pairs import given_votes
-
-    table = given_votes(votes, with_judges=True).table
+        return told, []
+    table = told.table
     if "judge" not in table.columns:
         rule = "must say who judged, where judge= is given"
         remedy = (
@@ -174,45 +245,115 @@ def _told(votes: Any, judge: str | None) -> tuple[Any, list[tuple[str, str]]]:
         raise SimulationArgumentError("votes", rule, table, remedy=remedy)
     judges = table.labels["judge"]
     if judge not in judges:
-        return table, []
+        return told, []
     own = table.columns["judge"] == judges.index(judge)
     own &= table.counts.sum(axis=1) > 0
     names = table.arm_names
     rows = np.column_stack([table.first[own], table.second[own]]).tolist()
-    return table, [(names[first], names[second]) for first, second in rows]
+    return told, [(names[first], names[second]) for first, second in rows]
 
 
-def _allowed(
-    player: Player,
-    exclude: Iterable[tuple[Arm, Arm]],
+def _closed(
+    pair_of: Callable[[Arm, Arm], tuple[int, int]],
+    excluded: tuple[Any, ...],
+    answered: list[tuple[str, str]],
+) -> list[tuple[int, int]]:
+    """Return the pairs, by positions, that may not be asked."""
+    closed = [pair_of(*pair) for pair in answered]
+    for place, each in enumerate(excluded):
+        pair = items_of(each, f"exclude[{place}]", 2, kind=SimulationArgumentError)
+        closed.append(pair_of(*pair))
+    return closed
+
+
+def _refuse_all(judge: str | None, excluded: tuple[Any, ...]) -> NoReturn:
+    if judge is not None:
+        rule = f"has answered every pair that may be asked: {judge!r}"
+        remedy = "ask another judge"
+        raise SimulationArgumentError("judge", rule, judge, remedy=remedy)
+    rule, remedy = "must leave a pair to be asked", "exclude fewer pairs"
+    raise SimulationArgumentError("exclude", rule, len(excluded), remedy=remedy)
+
+
+def _mode_fit(told: GivenVotes | None, names: tuple[str, ...] | None) -> ModeFit:
+    """Fit Bradley-Terry to votes on many arms; some may have no vote."""
+    if told is None:
+        none = np.zeros(0, dtype=np.int64)
+        data = Comparisons.from_rows(names or (), none, none, np.zeros((0, 3)))
+    else:
+        data = told.table.without_columns()
+        if names is not None:
+            known = data.arm_names if told.has_names else names[: data.num_arms]
+            place = arm_positions("votes", known, names)
+            rows = place[data.first], place[data.second], data.counts
+            data = Comparisons.from_rows(names, *rows)
+    with warnings.catch_warnings():
+        # Arms without a vote are what the next pairs are about.
+        warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
+        return fit_mode(BradleyTerry(zero_sum=True, ties=data.has_ties), data)
+
+
+def _pairs_of_draws(
+    fitted: ModeFit,
+    has_names: bool,
+    number: int,
+    excluded: tuple[Any, ...],
     answered: list[tuple[str, str]],
     judge: str | None,
-) -> Bool[np.ndarray, "K K"] | None:
-    """Return the pairs that may be asked, None for all."""
-    pairs = items_of(exclude, "exclude", kind=SimulationArgumentError)
-    if not pairs and not answered:
-        return None
-    allowed = ~np.eye(player.num_arms, dtype=bool)
-    for first, second in (player._pair(*pair) for pair in answered):
-        allowed[first, second] = allowed[second, first] = False
-    for place, each in enumerate(pairs):
-        pair = items_of(each, f"exclude[{place}]", 2, kind=SimulationArgumentError)
-        first, second = player._pair(*pair)
-        allowed[first, second] = allowed[second, first] = False
-    if not allowed.any():
-        rule, remedy = "must leave a pair to be asked", "exclude fewer pairs"
-        if answered:
-            rule = f"has answered every pair that may be asked: {judge!r}"
-            remedy = "ask another judge"
-            raise SimulationArgumentError("judge", rule, judge, remedy=remedy)
-        raise SimulationArgumentError("exclude", rule, len(pairs), remedy=remedy)
-    return allowed
+    seed: int,
+) -> list[NextPair]:
+    """Return pairs of the best arms of two draws of all utilities each."""
+    names, mode = fitted.data.arm_names, fitted.utility
+    places = {name: at for at, name in enumerate(names)} if has_names else {}
+    closed = _closed(
+        lambda one, other: pair_of(one, other, len(names), places), excluded, answered
+    )
+    partners: dict[int, set[int]] = {}
+    for one, other in closed:
+        partners.setdefault(one, set()).add(other)
+        partners.setdefault(other, set()).add(one)
+    # Arms of which no pair is left.
+    full = [arm for arm, others in partners.items() if len(others) == len(names) - 1]
+    if len(full) == len(names):
+        _refuse_all(judge if answered else None, excluded)
+    rng = np.random.default_rng((seed, int(fitted.data.num_votes)))
+    pool = fitted.sample_utilities(int(rng.integers(2**62)), _POOL) - mode
+    first, second = np.empty((2, number), dtype=np.int64)
+    for start in range(0, number, _AT_ONCE):
+        size = min(_AT_ONCE, number - start)
+        # A combination of independent normal vectors is normal with the same covariance
+        # if the squares of its coefficients add up to 1.
+        ways = rng.standard_normal((2 * size, _POOL))
+        ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+        draws = ways @ pool
+        draws += mode
+        draws[:, full] = -np.inf
+        best, rivals = draws[:size].argmax(axis=1), draws[size:]
+        rivals[np.arange(size), best] = -np.inf
+        for row, arm in enumerate(best.tolist()):
+            if arm in partners:
+                rivals[row, [*partners[arm]]] = -np.inf
+        first[start : start + size] = best
+        second[start : start + size] = rivals.argmax(axis=1)
+    apart = np.linalg.norm(pool[:, first] - pool[:, second], axis=0) / math.sqrt(_POOL)
+    better = ndtr((mode[first] - mode[second]) / apart)
+    leader, chosen = int(mode.argmax()), []
+    shown: Sequence[Any] = names if has_names else range(len(names))
+    for one, other, share in zip(first.tolist(), second.tolist(), better, strict=True):
+        if leader in (one, other):
+            rival, share = (other, 1.0 - share) if one == leader else (one, share)
+            reason = f"leader {shown[leader]!r} against {shown[rival]!r}, which may be "
+            reason += f"better with probability {share:.2g}"
+        else:
+            reason = f"{shown[one]!r} against {shown[other]!r}, neither the leader "
+            reason += f"{shown[leader]!r}: {shown[one]!r} is better with probability "
+            reason += f"{share:.2g}"
+        chosen.append(NextPair(shown[one], shown[other], reason))
+    return chosen
 
 
 def _likely_wins(wins: np.ndarray) -> Float64[np.ndarray, "K K"]:
     """Return P(i is better than j) of a uniform prior for every pair."""
-    from scipy.special import betainc
-
     return betainc(wins.T + 1.0, wins + 1.0, 0.5)
 
 

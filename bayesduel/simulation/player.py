@@ -77,7 +77,7 @@ Late in a study most of them are about one pair, and should be.
 _REDRAWS = 10
 """For each question of a batch: draws of pairs that were drawn often enough."""
 
-_MOST_ARMS = 2000
+MOST_ARMS = 2000
 """Arms of a player, which holds tables of all pairs."""
 
 
@@ -129,6 +129,32 @@ class ChosenPair(NamedTuple):
     instead_of: tuple[int, int] | None = None
     is_excluded: bool = False
     """Whether that one may not be asked; else it is asked often enough."""
+
+
+def pair_of(
+    first: Arm, second: Arm, num_arms: int, places: dict[str, int]
+) -> tuple[int, int]:
+    """Return two different arms by position; ``places`` of names, empty without."""
+    one = arm_of(first, "first", num_arms, places)
+    other = arm_of(second, "second", num_arms, places)
+    if one == other:
+        rule = "must differ from first"
+        remedy = "an arm against itself teaches nothing"
+        raise SimulationArgumentError("second", rule, second, remedy=remedy)
+    return one, other
+
+
+def arm_of(arm: Arm, argument: str, num_arms: int, places: dict[str, int]) -> int:
+    """Return an arm by position."""
+    if not isinstance(arm, str):
+        return arm_index(arm, num_arms, argument, kind=SimulationArgumentError)
+    if arm in places:
+        return places[arm]
+    if not places:
+        rule, remedy = "must be a position", "give arm_names= to the player"
+    else:
+        rule, remedy = "must be the name of an arm", near_and_all(arm, places)
+    raise SimulationArgumentError(argument, rule, arm, remedy=remedy)
 
 
 class Player:
@@ -650,23 +676,10 @@ class Player:
         return (first, second) if names is None else (names[first], names[second])
 
     def _pair(self, first: Arm, second: Arm) -> tuple[int, int]:
-        one, other = self._arm(first, "first"), self._arm(second, "second")
-        if one == other:
-            rule = "must differ from first"
-            remedy = "an arm against itself teaches nothing"
-            raise SimulationArgumentError("second", rule, second, remedy=remedy)
-        return one, other
+        return pair_of(first, second, self.num_arms, self._places)
 
     def _arm(self, arm: Arm, argument: str) -> int:
-        if not isinstance(arm, str):
-            return arm_index(arm, self.num_arms, argument, kind=SimulationArgumentError)
-        if arm in self._places:
-            return self._places[arm]
-        if self.arm_names is None:
-            rule, remedy = "must be a position", "give arm_names= to the player"
-        else:
-            rule, remedy = "must be the name of an arm", near_and_all(arm, self._places)
-        raise SimulationArgumentError(argument, rule, arm, remedy=remedy)
+        return arm_of(arm, argument, self.num_arms, self._places)
 
     def _counted(self, data: GivenVotes) -> Int64[np.ndarray, "K K"]:
         """Return whole votes by position, ties as votes for either arm."""
@@ -724,7 +737,7 @@ def _number_of_arms(num_arms: int | None, known: dict[str, int | None]) -> int:
     """Return the number of arms; all that say it must agree."""
     if num_arms is not None:
         checked = integer_from(
-            num_arms, 2, "num_arms", _MOST_ARMS, kind=SimulationArgumentError
+            num_arms, 2, "num_arms", MOST_ARMS, kind=SimulationArgumentError
         )
         known = {"num_arms": checked, **known}
     numbers = {name: number for name, number in known.items() if number is not None}
@@ -732,9 +745,10 @@ def _number_of_arms(num_arms: int | None, known: dict[str, int | None]) -> int:
         rule, remedy = "must be given", "or give arm_names=, features= or votes="
         raise SimulationArgumentError("num_arms", rule, None, remedy=remedy)
     (source, number), *others = numbers.items()
-    if not 2 <= number <= _MOST_ARMS:
-        rule = f"must be of 2 to {_MOST_ARMS} arms"
-        raise SimulationArgumentError(source, rule, number)
+    if not 2 <= number <= MOST_ARMS:
+        rule = f"must be of 2 to {MOST_ARMS} arms"
+        remedy = "next_pairs(votes) asks about more" if number > MOST_ARMS else ""
+        raise SimulationArgumentError(source, rule, number, remedy=remedy)
     for name, other in others:
         if other != number:
             rule = f"must be of {number} arms, as {source} is"

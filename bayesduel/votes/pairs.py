@@ -233,6 +233,8 @@ def given_votes(votes: Any, *, with_judges: bool = False) -> GivenVotes:
     "judge", which must be there. ``ComparisonDataError`` for anything else.
     """
     judge = "judge" if with_judges else None
+    if isinstance(votes, GivenVotes):
+        return votes
     if isinstance(votes, Comparisons):
         return GivenVotes(votes, has_names=True)
     if isinstance(votes, str | os.PathLike):

@@ -183,6 +183,19 @@ def test_the_pairs_are_those_of_the_function(run, votes):
     assert "--lines: goes without --json" in result.stderr
 
 
+def test_of_many_arms_pairs_come_from_draws(run, votes, monkeypatch):
+    usual = json.loads(run("next", votes, "--json", "-q").stdout)
+    assert usual["policy"] == "d-ts+" and len(usual["pairs"]) == 20
+    for module in ("next_pairs", "player"):
+        monkeypatch.setattr(f"bayesduel.simulation.{module}.MOST_ARMS", 2)
+    found = json.loads(run("next", votes, "--seed", "3", "--json", "-q").stdout)
+    assert found["policy"] == "Thompson sampling at the mode of Bradley-Terry"
+    expected = bayesduel.next_pairs(votes, n=20, seed=3)
+    assert found["pairs"] == [pair._asdict() for pair in expected]
+    refused = run("next", votes, "-p", "rucb", code=2)
+    assert "--policy: must be left out with more than 2 arms" in refused.stderr
+
+
 def test_saved_questions_are_read_back_with_their_answers(run, votes, tmp_path):
     path = tmp_path / "questions.csv"
     run("next", votes, "-n", "4", "--exclude", "milk,tea", "--out", path)

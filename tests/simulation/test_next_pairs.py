@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from scipy.special import expit
 
 import bayesduel
 from bayesduel import NextPair, Player, next_pairs
@@ -16,6 +17,8 @@ from bayesduel.errors import (
     PolicyParameterError,
     SimulationArgumentError,
 )
+from bayesduel.inference import fit_mode
+from bayesduel.models import BradleyTerry
 from bayesduel.simulation.steppers import coin
 from bayesduel.votes import Comparisons
 from tests.rules import Greedy
@@ -334,3 +337,146 @@ def test_a_policy_of_ones_own_says_how_it_asks_a_batch():
     assert {*Counter(likely).values()} == {2} and len({*likely}) == 6
     with pytest.raises(PolicyParameterError, match="in_batches must be 'draws', 'like"):
         Player(Wrong(), 4)
+
+
+# --- Many arms ------------------------------------------------------------------------
+
+MANY = 2001
+MANY_NAMES = [f"item {arm}" for arm in range(MANY)]
+
+
+def many_votes(number=6000):
+    rng = np.random.default_rng(2)
+    utility = rng.normal(size=MANY)
+    first = np.concatenate([np.arange(MANY), rng.integers(MANY, size=number)])
+    second = (first + rng.integers(1, MANY, size=len(first))) % MANY
+    won = rng.random(len(first)) < expit(utility[first] - utility[second])
+    frame = pd.DataFrame({"first": first, "second": second}).map(MANY_NAMES.__getitem__)
+    return frame.assign(winner=frame["first"].where(won, frame["second"]))
+
+
+def test_pairs_of_a_fit_are_best_arms_of_two_draws():
+    """Beside draws by a dense factor; calls are independent, their pairs are not."""
+    votes = Comparisons.from_wins((WINS + 2) // 4, arm_names=NAMES)
+    fitted = fit_mode(BradleyTerry(), votes)
+    calls, number = 150, 40
+    shares = np.zeros((calls, 4, 4))
+    for seed in range(calls):
+        for first, second in pairs_of(next_pairs(fitted, n=number, seed=seed)):
+            shares[seed, NAMES.index(first), NAMES.index(second)] += 1 / number
+    factor = np.linalg.cholesky(np.linalg.inv(fitted.precision.toarray()))
+    normal = np.random.default_rng(0).standard_normal((2, 400_000, 4))
+    one, other = fitted.utility + normal @ factor.T
+    best = one.argmax(axis=1)
+    other[np.arange(len(best)), best] = -np.inf
+    codes = np.bincount(4 * best + other.argmax(axis=1), minlength=16)
+    wanted = codes.reshape(4, 4) / len(best)
+    mean, error = shares.mean(axis=0), shares.std(axis=0) / math.sqrt(calls)
+    often = wanted > 0.01
+    apart = (mean - wanted)[often] / np.hypot(error, 0.001)[often]
+    assert 6 < often.sum() and stats.norm.sf(np.abs(apart).max()) * 32 > FALSE_ALARM
+    assert not mean[np.eye(4, dtype=bool)].any()
+
+
+def test_reasons_of_draws_are_probabilities_of_the_fit():
+    votes = Comparisons.from_wins(WINS * 5, arm_names=NAMES)
+    fitted = fit_mode(BradleyTerry(), votes)
+    leader = NAMES[int(fitted.utility.argmax())]
+    for first, second, reason in next_pairs(fitted, n=50):
+        said = float(reason.rsplit(" ", 1)[1])
+        if leader in (first, second):
+            rival = second if first == leader else first
+            assert reason.startswith(f"leader {leader!r} against {rival!r}, which may")
+            better, behind = rival, leader
+        else:
+            words = f"{first!r} against {second!r}, neither the leader {leader!r}: "
+            assert reason.startswith(f"{words}{first!r} is better with")
+            better, behind = first, second
+        exact = float(fitted.contrasts([better], behind)["p_better"][0])
+        # The spread of 40 draws is off by 11 %.
+        score = stats.norm.ppf(exact)
+        assert abs(stats.norm.ppf(said) / score - 1) < 0.6 or abs(said - exact) < 0.05
+
+
+def test_more_than_2000_arms_are_asked_by_draws(tmp_path):
+    frame = many_votes()
+    path = tmp_path / "votes.csv"
+    frame.to_csv(path, index=False)
+    found = next_pairs(frame, n=300, seed=1)
+    assert found == next_pairs(path, n=300, seed=1) != next_pairs(frame, n=300, seed=2)
+    assert len(found) == 300 and all(first != second for first, second, _ in found)
+    fitted = fit_mode(
+        BradleyTerry(zero_sum=True), bayesduel.votes.read_comparisons(frame)
+    )
+    assert found == next_pairs(fitted, n=300, seed=1)
+    # What is asked about is at the top.
+    rank = dict(zip(fitted.ranking()["arm"].values.tolist(), range(MANY), strict=False))
+    assert np.median([rank[arm] for pair in pairs_of(found) for arm in pair]) < 200
+    answers = pd.DataFrame(found).assign(winner=[pair.first for pair in found])
+    next_pairs(pd.concat([frame, answers[["first", "second", "winner"]]]), n=3)
+
+
+def test_arms_without_a_vote_are_asked_about():
+    found = next_pairs([], n=200, arm_names=MANY_NAMES)
+    assert len({*itertools.chain(*pairs_of(found))}) > 300
+    rows = [(first, second, None) for first, second in pairs_of(found)]
+    more = next_pairs(rows, n=5, arm_names=MANY_NAMES)
+    assert {*itertools.chain(*pairs_of(more))} <= {*MANY_NAMES}
+    wins = np.zeros((MANY, MANY), dtype=int)
+    wins[0, 1:] = 3
+    assert {type(arm) for pair in pairs_of(next_pairs(wins, n=9)) for arm in pair} == {
+        int
+    }
+
+
+def test_excluded_pairs_of_draws_are_not_asked():
+    votes = [(*row, "ann") for row in ROWS[:6]] + [(*row, "bob") for row in ROWS[6:]]
+    votes = [(winner, loser, winner, judge) for winner, loser, judge in votes]
+    data = bayesduel.votes.read_comparisons(
+        pd.DataFrame(votes, columns=["first", "second", "winner", "judge"]),
+        judge="judge",
+    )
+    fitted = fit_mode(BradleyTerry(), data)
+    by_ann = {frozenset(row) for row in ROWS[:6]}
+    asked = {
+        frozenset(pair) for pair in pairs_of(next_pairs(fitted, n=99, judge="ann"))
+    }
+    assert asked and not asked & by_ann
+    pairs = [*itertools.combinations(NAMES, 2)]
+    (left, *_), others = pairs[3:4], pairs[:3] + pairs[4:]
+    found = pairs_of(next_pairs(fitted, n=30, exclude=others))
+    assert {frozenset(pair) for pair in found} == {frozenset(left)}
+    with pytest.raises(SimulationArgumentError, match="exclude must leave a pair"):
+        next_pairs(fitted, exclude=pairs)
+    with pytest.raises(SimulationArgumentError, match="unknown|must be the name"):
+        next_pairs(fitted, exclude=[("tea", "nothing")])
+    with pytest.raises(SimulationArgumentError, match="must differ from first"):
+        next_pairs(fitted, exclude=[("tea", "tea")])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"policy": "d-ts+"},
+        {"policy": "random"},
+        {"prices": [1.0] * 4},
+        {"features": np.ones((4, 2))},
+        {"arm_names": NAMES},
+    ],
+    ids=str,
+)
+def test_what_draws_do_not_read_is_refused(given):
+    fitted = fit_mode(BradleyTerry(), Comparisons.from_wins(WINS, arm_names=NAMES))
+    with pytest.raises(
+        SimulationArgumentError, match="must be left out with more than"
+    ):
+        next_pairs(fitted, **given)
+
+
+def test_a_player_of_too_many_arms_says_what_asks_instead():
+    with pytest.raises(SimulationArgumentError, match=r"next_pairs\(votes\) asks"):
+        Player(arm_names=MANY_NAMES)
+    with pytest.raises(SimulationArgumentError, match="n must be"):
+        next_pairs([], n=0, arm_names=MANY_NAMES)
+    with pytest.raises(SimulationArgumentError, match="seed must be"):
+        next_pairs([], seed=-1, arm_names=MANY_NAMES)

@@ -20,17 +20,18 @@ from bayesduel.cli.tables import show, table_of
 from bayesduel.cli.voting import VoteOptions, names_between
 
 Lines = Literal["csv", "jsonl"]
+_OF_MANY_ARMS = "Thompson sampling at the mode of Bradley-Terry"
 
 
 @command("next votes.csv -p d-ts+ -n 20")
 def next_(
     *,
     votes: Path = argument("VOTES: CSV or TSV as for fit."),
-    policy: str = option(
-        "POLICY: What chooses, with parameters as in rucb:alpha=0.6.",
+    policy: str | None = option(
+        "POLICY: What chooses, with parameters as in rucb:alpha=0.6. Default: d-ts+; "
+        "with more than 2000 arms draws of a Bradley-Terry fit by the mode.",
         "-p",
         "--policy",
-        default="d-ts+",
         autocompletion=policy_names,
     ),
     number: int = option(
@@ -82,7 +83,8 @@ def next_(
     ]
     data = reading.read(votes, with_judges=judge is not None)
     from bayesduel.instances import read_prices
-    from bayesduel.simulation.next_pairs import next_pairs
+    from bayesduel.simulation.next_pairs import USUAL_POLICY, next_pairs
+    from bayesduel.simulation.player import MOST_ARMS
 
     pairs = next_pairs(
         data,
@@ -94,6 +96,9 @@ def next_(
         seed=seed,
         horizon=horizon,
     )
+    if policy is None:
+        many = data.num_arms > MOST_ARMS
+        policy = _OF_MANY_ARMS if many else USUAL_POLICY
     rows: list[dict[str, Any]] = [pair._asdict() for pair in pairs]
     messages.say(f"{votes.name}: {data}")
     if as_json:
