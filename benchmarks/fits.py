@@ -6,15 +6,22 @@ Whole fits, with draws, are beside the mode alone, by L-BFGS of SciPy.
 import resource
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
+from scipy.sparse.linalg import cg
 from scipy.special import expit, log_expit
 
-from bayesduel.inference import fit
+from bayesduel import next_pairs
+from bayesduel.inference import fit, fit_mode
 from bayesduel.models import BradleyTerry
-from bayesduel.votes import Comparisons
+from bayesduel.votes import Comparisons, read_comparisons
 
 from .timing import report, time_call
 
@@ -126,8 +133,56 @@ def whole_fits() -> list[dict[str, object]]:
     return rows
 
 
+MANY_ARMS, MANY_VOTES, QUESTIONS = 30_000, 500_000, 1_000
+
+
+def many_arms() -> list[dict[str, object]]:
+    """Time all that one does with votes on 30,000 arms, from the file on.
+
+    Beside L-BFGS, and variances of some arms by a system of equations for each.
+    """
+    rng, names = np.random.default_rng(0), np.arange(MANY_ARMS).astype(str)
+    utility = rng.normal(size=MANY_ARMS)
+    one = rng.integers(MANY_ARMS, size=MANY_VOTES)
+    other = (one + rng.integers(1, MANY_ARMS, size=MANY_VOTES)) % MANY_ARMS
+    won = rng.random(MANY_VOTES) < expit(utility[one] - utility[other])
+    columns = {"first": names[one], "second": names[other]}
+    columns["winner"] = names[np.where(won, one, other)]
+    rows: list[dict[str, object]] = []
+
+    def timed(title: str, call: Callable[[], Any]) -> Any:
+        began = time.process_time()
+        result = call()
+        seconds = time.process_time() - began
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        peak /= 1e6 if sys.platform == "darwin" else 1024
+        rows.append({"30,000 arms": title, "seconds": seconds, "peak so far, MB": peak})
+        return result
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "votes.csv"
+        pd.DataFrame(columns).to_csv(path, index=False)
+        votes = timed("read a CSV file", lambda: read_comparisons(path))
+    found = timed("mode", lambda: fit_mode(BradleyTerry(zero_sum=True), votes))
+    table = timed("standard errors of all", found.standings)
+    timed(f"next {QUESTIONS:,} pairs", lambda: next_pairs(found, n=QUESTIONS))
+    mode = timed("L-BFGS, the mode alone", lambda: lbfgs_mode(votes))
+    assert np.abs(found.utility - (mode - mode.mean())).max() < 0.01
+
+    def solved(arm: int) -> float:
+        way = (np.arange(MANY_ARMS) == arm) - 1.0 / MANY_ARMS
+        return np.sqrt(way @ cg(found.precision, way, rtol=1e-6)[0])
+
+    some = rng.choice(MANY_ARMS, 20, replace=False)
+    exact = timed("SciPy's cg, errors of 20 arms", lambda: [*map(solved, some)])
+    told = table.sel(arm=[votes.arm_names[arm] for arm in some])
+    assert np.all(np.abs(told["error"] - exact) < 6.0 * told["mcse"])
+    return rows
+
+
 def main() -> None:
     """Print processor time per fit, compilation excluded, and of whole fits."""
+    report("Votes on many arms", many_arms())
     report("Whole fits, draws and intervals included", whole_fits())
     rows: list[dict[str, object]] = []
     for num_arms, num_pairs in SIZES:
