@@ -248,7 +248,7 @@ class FitOptions:
 
     method: Method = option(
         "auto: exact for beta, nuts for mixed, else laplace, and nuts where that does "
-        "not fit. mode: for thousands of arms, without draws.",
+        "not fit; mode for votes on pairs of more than 3000 arms, without draws.",
         default="auto",
     )
     probability: float = INTERVAL
