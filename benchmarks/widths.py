@@ -19,7 +19,7 @@ import bayesduel
 from bayesduel import World
 from bayesduel.instances.worlds import GinopContexts, VacdbContexts
 
-HORIZON, INSTANCES = 2000, 40
+HORIZON, INSTANCES, RUNS = 2000, 40, 3
 
 GENERATORS = {
     "ginop-contexts": (GinopContexts, "utility_mean"),
@@ -55,19 +55,21 @@ def instance(generator: str, seed: int) -> World:
 
 
 def regrets(generator: str, text: str, instances: range) -> list[float]:
-    """Return the final regret of one run on each instance."""
+    """Return the final regret on each instance, the mean of a few runs."""
     notion = GENERATORS[generator][1]
     return [
         float(
             bayesduel.simulate(
                 instance(generator, seed),
                 text,
-                num_runs=1,
+                num_runs=RUNS,
                 horizon=HORIZON,
                 checkpoints=[HORIZON],
                 seed=seed,
                 regret=[notion],
-            )["regret"].values[0, 0, -1]
+            )["regret"]
+            .values[0, :, -1]
+            .mean()
         )
         for seed in instances
     ]

@@ -186,7 +186,7 @@ def _entries(what: What) -> list[dict[str, Any]]:
                 if of_sets:
                     more = dict(feedback=list(kind.feedbacks))
                 else:
-                    more = dict(needs=_needs(each.default))
+                    more = dict(needs=_needs(each))
                 rows.append(row | more)
             return rows
         case "regrets":
@@ -203,11 +203,14 @@ def _entries(what: What) -> list[dict[str, Any]]:
             ]
 
 
-def _needs(policy: Any) -> list[str]:
-    """Return what a policy needs to know."""
+def _needs(entry: Any) -> list[str]:
+    """Return what a registered policy needs to know."""
     from bayesduel.instances.world import KNOWN_HORIZON
     from bayesduel.policies.policy import declared
 
+    # To make a policy may load JAX, so only where its parameters matter.
+    asks = isinstance(getattr(entry.kind, "needs_horizon", None), property)
+    policy = entry.default if asks else entry.kind
     needs = [*declared(policy, "assumes")]
     needs += [KNOWN_FEATURES] * declared(policy, "contextual")
     return needs + [KNOWN_HORIZON] * declared(policy, "needs_horizon")
