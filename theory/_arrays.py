@@ -20,8 +20,8 @@ type Array = Any
 """An array of any library with the array-API standard, inside a module."""
 
 type AnyArrayLike = Any
-"""What a function reads itself: an array of any library with the array-API standard, or
-what NumPy can make one of. Annotations of shapes would refuse it too early."""
+"""An argument that the function converts: an array of any library with the array-API
+standard, or a value for NumPy. A shape annotation would refuse it too early."""
 
 
 def floating(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import cache, reduce
@@ -36,33 +36,41 @@ class Command:
         What it does; its docstring is the help.
     example : str
         A line that may be typed after ``bayesduel``; help ends with it.
+    panels : mapping from str to str
+        Panels of the help, and the parameters in each, between spaces.
     """
 
     function: Callable[..., None]
     example: str
+    panels: Mapping[str, str]
 
     def made(self, name: str) -> Any:
         """Return it as Typer has commands."""
         alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-        alone.command(name, cls=_PlainCommand)(_flat(self.function))
+        alone.command(name, cls=_PlainCommand)(_flat(self.function, self.panels))
         command = typer.main.get_command(alone)
         command.epilog = f"Example: bayesduel {self.example}"
         return command
 
 
-def command[F: Callable[..., None]](example: str) -> Callable[[F], F]:
+def command[F: Callable[..., None]](
+    example: str, panels: Mapping[str, str] | None = None
+) -> Callable[[F], F]:
     """Register a function as the command of its name.
 
     Parameters
     ----------
     example : str
         A line that may be typed after ``bayesduel``; the help of the command shows it.
+    panels : mapping from str to str, optional
+        Panels of the help in their order: the title, and the parameters in it between
+        spaces. The panel ``"Options"`` comes first. By default all are in it.
     """
 
     def register(function: F) -> F:
         name = function.__name__.strip("_").replace("_", "-")
         folder = function.__module__.rpartition(".")[0]
-        COMMANDS[folder][name] = Command(function, example)
+        COMMANDS[folder][name] = Command(function, example, panels or {})
         return function
 
     return register
@@ -123,13 +131,16 @@ def argument(help: str, *, default: Any = None, **more: Any) -> Any:
 _METAVAR = re.compile(r"([A-Z][^a-z ]*): ")
 
 
-def _parameter(name: str, kind: Any, declared: _Declared) -> Parameter:
+def _parameter(
+    name: str, kind: Any, declared: _Declared, panel: str | None
+) -> Parameter:
     """Return a parameter as Typer reads it."""
     kinds, names, default = {kind, *get_args(kind)}, declared.names, declared.default
     metavar = _METAVAR.match(declared.help)
     more = {
         "help": declared.help[metavar.end() if metavar else 0 :],
         "metavar": metavar[1] if metavar else None,
+        "rich_help_panel": None if panel == "Options" else panel,
         **declared.more,
     }
     if bool in kinds:  # A flag has no value.
@@ -185,23 +196,27 @@ def _without_enums(value: Any) -> Any:
 _hints = cache(get_type_hints)
 
 
-def _flat(function: Callable[..., None]) -> Callable[..., None]:
+def _flat(
+    function: Callable[..., None], panels: Mapping[str, str]
+) -> Callable[..., None]:
     """Return a command that takes each field of its dataclasses by itself."""
     hints, parts = get_type_hints(function), {}
+    titles = {name: title for title, names in panels.items() for name in names.split()}
+    declared: dict[str, tuple[Any, _Declared]] = {}
     parameters: list[Parameter] = []
     for each in signature(function).parameters.values():
         kind = hints[each.name]
         if is_dataclass(kind):
             inner = _hints(kind)
             parts[each.name] = kind
-            parameters += [
-                _parameter(own.name, inner[own.name], own.default)  # pyright: ignore
-                for own in fields(kind)
-            ]
+            for own in fields(kind):
+                declared[own.name] = inner[own.name], own.default  # pyright: ignore
         elif isinstance(each.default, _Declared):
-            parameters.append(_parameter(each.name, kind, each.default))
+            declared[each.name] = kind, each.default
         else:  # The context.
             parameters.append(each.replace(annotation=kind))
+    for name in dict.fromkeys([*titles, *declared]):
+        parameters.append(_parameter(name, *declared[name], titles.get(name)))
 
     def called(**typed: Any) -> None:
         given = {name: _without_enums(value) for name, value in typed.items()}
@@ -271,15 +286,19 @@ def beginning(incomplete: str, names: list[str]) -> list[str]:
     return [each for each in names if each.lower().startswith(incomplete.lower())]
 
 
-SEED = option("S: The same seed, the same result.", default=0, least=0)
+SEED = option(
+    "S: Seed of the random numbers; the same seed gives the same result.",
+    default=0,
+    least=0,
+)
 JOBS = option("N: Worker processes; default: all cores.")
 FORMAT = option(
-    "NAME: Of the results: netcdf, or zarr (results.zarr.zip).",
+    "NAME: Format of the results: netcdf, or zarr (results.zarr.zip).",
     default="netcdf",
 )
 REPAIR = option("Accept files where P + P^T is off 1 by rounding.")
-RESUME = option("Go on from what is in the folder.")
-INTERVAL = option("P: Of intervals.", "--interval", default=0.9)
-QUIET = option("No progress and no messages.", "-q", "--quiet")
+RESUME = option("Continue from the results in the folder.")
+INTERVAL = option("P: Probability of intervals.", "--interval", default=0.9)
+QUIET = option("Print no progress and no messages.", "-q", "--quiet")
 JSON = option("Print JSON, and nothing else, to standard output.", "--json")
-OVERWRITE = option("Replace what is in the folder.")
+OVERWRITE = option("Replace the results in the folder.")

@@ -119,13 +119,11 @@ def _undecided(ranking: Ranking) -> list[str]:
     lines = []
     if only_seen:
         needed = [each.enough_runs for each in only_seen]
-        more = f"; {max(needed):,} runs like these would do" if min(needed) else ""
-        lines.append(
-            f"told apart in the runs seen only, too few to exclude rare disasters: "
-            f"{_named(only_seen, pairs)}{more}"
-        )
+        lines.append(f"clearly different in these runs: {_named(only_seen, pairs)}")
+        if min(needed):
+            lines[-1] += f"; about {max(needed):,} runs would rule out a rare disaster"
     if left:
-        lines.append(f"not told apart: {_named(left, pairs)}")
+        lines.append(f"not clearly different: {_named(left, pairs)}")
     return lines
 
 

@@ -57,8 +57,8 @@ class VoteOptions:
         "arms; two columns, g1,g2, hold the answers in both orders."
     )
     words: str | None = option(
-        "A,B,TIE: What it says for the first arm, the second, a tie; several words as "
-        "tie|'both bad', of several votes as A>>B*3. Names of arms and of their "
+        "A,B,TIE: Words in the winner column for the first arm, the second, a tie. "
+        "Synonyms: tie|'both bad'. Worth 3 votes: A>>B*3. Names of arms and of their "
         "columns are understood too. Default: left,right,tie."
     )
     wins: str | None = option("A,B: Columns of counts instead. Default: wins_a,wins_b.")
@@ -69,7 +69,9 @@ class VoteOptions:
         "A,B: Columns of scores instead, the larger one wins. Default: "
         "home_score,away_score; home_goals,away_goals; or score_a,score_b."
     )
-    weight: str | None = option("COLUMN: Column: how many times a row counts.")
+    weight: str | None = option(
+        "COLUMN: Column of weights: votes that a row counts as."
+    )
     where: list[str] | None = option(
         "COLUMN=VALUE: Rows to read; also with !=, <, <=, > and >=. Repeat for "
         "several conditions, all of which must hold."
@@ -133,20 +135,20 @@ class JudgedVoteOptions(VoteOptions):
     worst: str | None = option(
         "COLUMN: Of sets: column of the worst arm. Default: worst, or least."
     )
-    context: str | None = option("COLUMN: Column of what was asked, such as a prompt.")
+    context: str | None = option("COLUMN: Column of contexts, such as prompts.")
     judge: str | None = option(
-        "COLUMN: Column of who judged: each may favor the arm shown first in a way of "
-        "their own."
+        "COLUMN: Column of judges. The effect of being shown first is then estimated "
+        "for each judge."
     )
     both_orders: Contradiction | None = option(
         "Two votes on one pair in either order, of the same --context and --judge, "
         "are one vote; a contradiction is a tie, or nothing."
     )
-    dry_run: bool = option("Only print ten rows, as they were understood.")
+    dry_run: bool = option("Print ten rows as they were read, and fit nothing.")
 
 
 MODEL = option(
-    "One scale of utilities, or a Beta per pair.",
+    "Arms on one scale (bradley-terry, thurstone), or each pair by itself (beta).",
     default="bradley-terry",
 )
 
@@ -160,7 +162,7 @@ class ModelOptions:
         "S: Standard deviation of utilities, default 2; of coefficients with "
         "--covariates, default 1; pseudo-votes of a Beta, default 1."
     )
-    order_effect: bool = option("The arm shown first may have an advantage.")
+    order_effect: bool = option("Estimate the advantage of the arm shown first.")
     order_known: bool = option(
         "The first arm of each row of counts was shown first; for --order-effect."
     )

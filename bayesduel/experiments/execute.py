@@ -50,7 +50,7 @@ _ENOUGH_WORK = 5.0
 imported what they run. Of processor time: on a busy machine they need longer."""
 
 _LONG_CHUNK = 2.0
-"""Such seconds without compiling, after which a worker begins a chunk anew."""
+"""Seconds of simulation (not compilation) after which a worker starts a new chunk."""
 
 _MOST_SENT = 1024
 """Chunks that wait at an executor at most."""

@@ -338,8 +338,8 @@ def scale_regret(axes: Axes, panel: Panel, *, log_y: bool, reach: float = 0.0) -
 
 def beyond_text(panel: Panel, *, log_y: bool = False) -> str:
     """Return which lines leave the axis of regret at the top, and where they end."""
-    ends = [] if log_y else [f"{x.title} {x.mean[-1]:,.0f}" for x in panel.beyond]
-    return f"above the axis, at its end: {', '.join(ends)}" if ends else ""
+    ends = [f"{x.title} ends at {x.mean[-1]:,.0f}" for x in panel.beyond if not log_y]
+    return f"Off the chart: {', '.join(ends)}" if ends else ""
 
 
 def words_only(text: str) -> list[Line2D]:

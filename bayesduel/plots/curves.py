@@ -63,7 +63,7 @@ _LINEAR = 3.0
 """A bound that ends higher than so many times the lines is on a logarithmic axis."""
 
 _SHADED = (
-    "shaded: bounds from a circle on are slopes per unit of natural log t, not levels"
+    "circle: where the slope of a bound is drawn from; compare steepness, not height"
 )
 
 

@@ -35,7 +35,7 @@ EVENTS = 32
 
 
 class Feedback(NamedTuple):
-    """What a policy is told before it is asked again, about the round ``asks_about``.
+    """Feedback that a policy gets before it chooses for the round ``asks_about``.
 
     That is 0 if it is not asked. ``counts`` says whether there is anything to tell: the
     last ``round`` of ``request`` that was played, and what came of it.

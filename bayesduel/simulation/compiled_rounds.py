@@ -82,8 +82,8 @@ class _Loop(NamedTuple):
 
     play: FunctionType
     parts: tuple[FunctionType, ...] = ()
-    """What it calls that calls the rule, in an order in which each calls those before
-    it. All else that it calls is marked, and compiled once for all."""
+    """Functions between the loop and the rule, each calling only those before it. Other
+    functions that the loop calls are compiled once for all rules."""
 
 
 _PAIRS = _Loop(rounds.play, (rounds.play_pair, rounds.ask, rounds.tell, rounds.report))

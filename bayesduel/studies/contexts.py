@@ -120,7 +120,7 @@ def context_table(state: StudyState) -> ContextTable:
 
 
 class Items:
-    r"""What arms have to show in each context, such as answers of models to prompts.
+    r"""The text of each arm in each context, such as answers of models to prompts.
 
     Parameters
     ----------

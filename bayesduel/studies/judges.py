@@ -94,7 +94,7 @@ def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float:
 
 
 Judged = tuple[tuple[int, ...], str | None, int]
-"""What a judge was asked: which of these arms is best, or worst.
+"""A judgment: which of these arms is best, or worst.
 
 The arms in ascending order, as how they were shown says nothing; the context; and 0
 for the best, 1 for the worst. A plain tuple: a long study has a hundred thousand.

@@ -237,7 +237,12 @@ def _proposal(
             taken = _asked_anew(state, allowed, math.inf)
             if taken is not None:
                 return taken
-        return f"the budget of {budget} votes is spent or out as questions"
+        if not state.waiting:
+            return f"That was the last question. Thank you: {budget} votes stored."
+        return (
+            f"all questions of the budget of {budget} votes have been asked; "
+            f"{len(state.waiting)} of them still wait for an answer"
+        )
     floor, counts = settings.floor, state.told_pairs
     if floor and (short := allowed & (counts < floor)).any():
         pair = least_of(counts, short, generator(state, number))

@@ -228,7 +228,7 @@ def html_table(
 
 
 class History(NamedTuple):
-    """What was known after ``votes`` votes, imported ones included.
+    """State of knowledge after each number of ``votes``, imported ones included.
 
     ``shares`` has, by arm, the probability to be a Copeland winner, nan before an arm
     was there, after it was retired, and while no votes connect all arms; ``errors``, by

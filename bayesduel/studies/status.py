@@ -142,8 +142,11 @@ class StudyStatus:
 
     def remarks(self) -> tuple[str, ...]:
         """Say who asks, what does not count, what was spent, and who is retired."""
-        rounds = f"{self.idle_rounds} round{'s' * (self.idle_rounds != 1)}"
-        found = [f"{self.policy} asks; {rounds} of exploitation left out"]
+        found = [f"{self.policy} chooses the questions"]
+        if self.idle_rounds:
+            times = f"{self.idle_rounds:,} time{'s' * (self.idle_rounds != 1)}"
+            alone = "in simulation it would have played its leader against itself"
+            found.append(f"{alone} {times}; these rounds are not asked")
         if self.beyond:
             late = f"{self.beyond} late answers beyond the budget"
             found.append(f"{late} are kept, and do not count")
@@ -535,7 +538,7 @@ def _stopping_line(
         evidence=float(evidence[leader]),
         threshold=threshold,
         meaning=anytime_meaning(
-            rule.delta, rule.width, "what is left out, skipped or called a tie"
+            rule.delta, rule.width, "left out, skipped or called a tie"
         ),
     )
 

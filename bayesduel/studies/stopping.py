@@ -367,14 +367,11 @@ def _counted(state: StudyState, *, skips: bool) -> tuple[_Counts, _Counts, int]:
 
 def anytime_meaning(delta: float, width: float, chosen: str) -> str:
     """Say what the anytime rule promises, of votes beside what may have been chosen."""
-    ties = ""
-    if not width:
-        both = f"{delta:g}, or {2 * delta:g} with pairs at exactly 1/2"
-        ties = f" (some wrong arm: {both})"
+    ties = "" if width else f" ({2 * delta:.3g} if pairs are exactly tied)"
     return (
-        f"names each wrong arm with probability at most {delta:g}{ties}, however often "
-        "one looks; if votes of a pair are independent with one probability, and "
-        f"{chosen} was not chosen by what the vote would be"
+        "may be checked after every vote; names a wrong arm with probability at most "
+        f"{delta:g}{ties}, if votes are independent, those of a pair with one "
+        f"probability, and nothing is {chosen} because of what the vote would be"
     )
 
 
@@ -385,10 +382,10 @@ def _anytime(state: StudyState) -> StoppingLine:
     weight = 1.0 / len(state.settings.arms)
     rule = AnytimeEvidence(delta, width=width, weight=weight)
     counted = evidence_in_order(state, rule)
-    chosen = "what is imported, skipped or called a tie"
+    chosen = "imported, skipped or called a tie"
     parts = [
         anytime_meaning(delta, width, chosen),
-        "votes count in the order of asking",
+        "votes count in the order in which they were asked",
     ]
     if counted.held_back:
         parts.append(
@@ -397,12 +394,12 @@ def _anytime(state: StudyState) -> StoppingLine:
         )
     if counted.against:
         parts.append(
-            f"questions out, withdrawn, or answered differently after an undo count "
-            f"against: {counted.against}"
+            f"{counted.against} questions count against the named arm: they are open, "
+            "withdrawn, or were answered differently after an undo"
         )
     if counted.against_skips is not None:
         error = min(1.0, math.exp(-counted.against_skips.evidence))
-        parts.append(f"if skips counted against, too, it would have error {error:.2g}")
+        parts.append(f"if skips counted against it too, its error would be {error:.2g}")
     if state.num_aside or state.num_reselected:
         parts.append(
             f"{state.num_aside} votes of judges who are set aside are left out, by "

@@ -253,8 +253,8 @@ def test_the_command_says_what_is_certain_and_what_only_was_seen():
     assert "1-2   1     A" in text and "3     3     C" in text
     assert "if no run can be of another kind than these 100" in text
     assert "even if 4.3% of all runs are, which 100 can miss" in text
-    assert "in the runs seen only, too few to exclude rare disasters: A and B;" in text
-    assert "not told apart" not in text and "medians" not in text
+    assert "clearly different in these runs: A and B; about " in text
+    assert "not clearly different" not in text and "medians" not in text
     text = captions({"A": hardness, "B": 4.0 * hardness[::-1]}, horizon=400,
                     preference=ONE_PER_ROUND)  # fmt: skip
     assert "the order of every pair is certain" in text
@@ -269,4 +269,4 @@ def test_the_command_tells_medians_and_tails_beside_means():
     assert "the opposite by medians: steady and long" in text
     assert "long: the worst 5% of its runs make 70% of its mean" in text
     assert "steady: the worst" not in text
-    assert "told apart in the runs seen only" in text
+    assert "clearly different in these runs" in text

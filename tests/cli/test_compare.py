@@ -90,7 +90,7 @@ def test_the_ranking_never_is_a_bare_order(run, engine, tmp_path):
     result = run("compare", "-i", "cyclic", *arguments, "--out", tmp_path / "out")
     for words in ("cyclic: ranking at 10^5 by copeland regret", "by borda regret",
                   "above the first", "40 paired runs with a 95% bootstrap interval",
-                  "better in", "told apart"):  # fmt: skip
+                  "better in", "clearly different"):  # fmt: skip
         assert words in " ".join(result.stdout.split())
     saved = json.loads((tmp_path / "out" / "rankings.json").read_text())
     assert [row["notion"] for row in saved] == ["copeland", "borda"]

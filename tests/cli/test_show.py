@@ -52,6 +52,23 @@ def test_no_help_shows_a_type_of_python_or_a_mark(run, monkeypatch):
                 assert words[words.index("Show") - 1] in ("--help", "-h", "-h,--help")
 
 
+@pytest.mark.parametrize(
+    "name, first, last",
+    [
+        ("compare", "--instance", "--config"),
+        ("fit", "--arms", "--out"),
+        ("study new", "--arms", "--model"),
+    ],
+)
+def test_long_helps_begin_with_the_ten_most_common_options(run, name, first, last):
+    text = run(*name.split(), "--help").stdout
+    titles = re.findall(r"╭─ (.+?) ─", text)
+    common = text.partition("╭─ Options ─")[2].partition("╭─")[0]
+    flags = re.findall(r"(?m)^│ (--[\w-]+)", common)
+    assert (flags[0], flags[-2:], len(flags)) == (first, [last, "--help"], 11)
+    assert titles[-1] == "Output" and len(titles) >= 5
+
+
 @pytest.fixture(scope="module")
 def shown():
     """Return what is shown of every name that Tab offers."""

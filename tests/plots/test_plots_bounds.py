@@ -75,8 +75,8 @@ def test_bounds_of_the_mean_gap_are_slopes_that_look_like_slopes():
     text = all_text(axes.figure).replace("\n", " ")
     assert "Condorcet lower bound: slope 11.2" in text
     assert "RMED1 (asymptotic upper): slope 11.2" in text
-    said = "shaded: bounds from a circle on are slopes per unit of natural log t,"
-    assert f"{said} not levels" in text
+    assert "circle: where the slope of a bound is drawn from;" in text
+    assert "compare steepness, not height" in text
 
 
 def test_a_policy_out_of_all_proportion_leaves_the_axis_and_is_named():
@@ -87,10 +87,10 @@ def test_a_policy_out_of_all_proportion_leaves_the_axis_and_is_named():
     figure = plots.regret(tree, bounds=None)
     assert figure.axes[0].get_ylim()[1] < 1.5 * usual
     end = float(node["regret"].isel(checkpoint=-1).mean())
-    assert f"above the axis, at its end: RUCB {end:,.0f}" in all_text(figure)
+    assert f"Off the chart: RUCB ends at {end:,.0f}" in all_text(figure)
     logarithmic = plots.regret(tree, bounds=None, log_y=True)
     assert logarithmic.axes[0].get_ylim()[1] > end
-    assert "above the axis" not in all_text(logarithmic)
+    assert "Off the chart" not in all_text(logarithmic)
 
 
 @pytest.mark.parametrize("horizon, slopes", [(1, 0), (2, 1), (50, 1)])

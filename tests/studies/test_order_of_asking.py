@@ -107,7 +107,7 @@ def test_an_open_question_holds_back_or_counts_against(study):
     found = evidence_in_order(study._current(), rule)
     assert found.found == rule.evaluate([[0, 29], [0, 0]], [[0, 1], [1, 0]])
     assert (found.held_back, found.waits_for, found.against) == (0, 0, 1)
-    assert "count against: 1" in anytime(study).meaning
+    assert "1 questions count against the named arm" in anytime(study).meaning
 
 
 def test_a_question_asked_anew_holds_nothing_back(study):
@@ -134,4 +134,4 @@ def test_skips_are_no_votes_and_it_is_said_what_they_hide(study):
     assert found.found == rule.evaluate([[0, 12], [0, 0]])
     strict = rule.evaluate([[0, 12], [0, 0]], [[0, 8], [8, 0]])
     assert found.against_skips == strict
-    assert "if skips counted against, too" in anytime(study).meaning
+    assert "if skips counted against it too" in anytime(study).meaning

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 _TOLERANCE = 1e-10
-"""Of feasibility, primal and dual: the smallest that HiGHS allows. Below that of the
-oracles, so that a constraint that was added stays satisfied."""
+"""Tolerance of primal and dual feasibility: the smallest that HiGHS allows. It is below
+that of the oracles, so that a constraint that was added stays satisfied."""
 
 DUAL, PRIMAL = 1, 4
 """Methods, as HiGHS numbers them: from a basis, and from none."""

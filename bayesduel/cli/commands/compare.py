@@ -53,24 +53,22 @@ class ExperimentOptions:
     """Options that say which experiment is simulated."""
 
     config: Path | None = option(
-        "FILE: Experiment as a TOML file, such as experiment.toml of a folder of "
-        "results. Options that are given besides win over it. A policy or world in it "
-        "that is named module:Class runs that module: read files from others first."
+        "FILE: Experiment as a TOML file, such as experiment.toml in a folder of "
+        "results. Other options override it. A file can name a module:Class, whose "
+        "code is then run: read files from others first."
     )
     instance: list[str] | None = option(
-        "NAME|FILE: Matrix or world by name, with parameters, such as gap, "
-        "drifting:speed=1e-3 or speed=1e-4|1e-3, a matrix from a file (CSV, NPY, "
-        "NPZ), or a world of your own as module:Class, such as mine:Drift:speed=1e-4. "
-        "Repeatable. See: bayesduel list",
+        "NAME|FILE: Matrix or world: a name (gap, drifting:speed=1e-3), a file (CSV, "
+        "NPY, NPZ) or your own class (mine:Drift:speed=1e-4). Several values: "
+        "speed=1e-4|1e-3. Repeatable. Names: bayesduel list",
         "-i",
         "--instance",
         autocompletion=instance_names,
     )
     policy: list[str] | None = option(
-        "POLICY: Policy with parameters, such as d-ts or d-ts:alpha=0.6; of several "
-        "values d-ts:alpha=0.51..2/10, alpha=0.01..1/5log or alpha=0.6|1; of two that "
-        "go together 'alpha=0.6|1&every=1|10'; one of your own as module:Class. "
-        "Repeatable.",
+        "POLICY: Policy: a name (d-ts, d-ts:alpha=0.6) or your own class "
+        "(mine:Greedy). Several values: d-ts:alpha=0.6|1, alpha=0.51..2/10 (10 equal "
+        "steps), alpha=0.01..1/5log, or together 'alpha=0.6|1&every=1|10'. Repeatable.",
         "-p",
         "--policy",
         autocompletion=policy_names,
@@ -81,17 +79,17 @@ class ExperimentOptions:
         "N|LIST: Rounds to record: a number per decade or a list, 100,1e3,1e4."
     )
     regret: list[str] | None = option(
-        "NOTION: Another notion of regret to record, beside copeland; of a world of "
-        "subset choice beside its own. Repeatable."
+        "NOTION: Record this notion of regret too, beside the default (copeland; of "
+        "a world of subset choice, its own). Repeatable."
     )
     stopping: str | None = option(
         "RULE: End a run when a rule names an arm: anytime:delta=0.05, "
         "posterior:delta=0.05, budget:duels=1000, or several joined by |."
     )
     record: str | None = option(
-        "WHAT: Keep of each run its plays and regret, or regret alone (the default "
-        "beyond 10000 runs); or quantiles: mean, spread and quantiles of all runs "
-        "together, for millions of them."
+        "WHAT: plays: all plays and regret of each run. regret: regret alone, the "
+        "default beyond 10000 runs. quantiles: mean, spread and quantiles over all "
+        "runs, for millions of runs."
     )
     seed: int = SEED
     no_shuffle: bool = option("Keep the order of the arms.")
@@ -247,24 +245,33 @@ def _common_notion(experiment: Experiment) -> str:
     return next(iter(usual.values()))
 
 
-@command("compare -i gap -p d-ts -p rucb --horizon 1e6 --out results")
+_PANELS = {
+    "Options": "instance policy runs horizon seed out resume jobs stopping config",
+    "What is recorded": "checkpoints regret record ranking",
+    "Rules of the runs": "features prices no_shuffle no_look_ahead repair",
+    "Several machines": "dask part shared",
+    "Output": "format quiet as_json overwrite",
+}
+
+
+@command("compare -i gap -p d-ts -p rucb --horizon 1e6 --out results", _PANELS)
 def compare(
     *,
     ctx: typer.Context,
     options: ExperimentOptions,
     jobs: int | None = option(
-        "N: Worker processes; default: all cores, for what lasts more than seconds. "
-        "Changes no result."
+        "N: Worker processes; default: all cores for runs of more than seconds. "
+        "Results do not depend on it."
     ),
     dask: str | None = option(
-        "ADDRESS: Let the workers of a Dask scheduler do it, tcp://host:8786; or "
-        "local, for --jobs workers here. Changes no result."
+        "ADDRESS: Dask scheduler whose workers simulate, such as tcp://host:8786, or "
+        "local for --jobs workers here. Results do not depend on it."
     ),
     part: str | None = option(
-        "I/N: Do part I of N, such as 3/10, in the folder of all of them; when they "
-        "are done, bayesduel merge joins them."
+        "I/N: Simulate part I of N, such as 3/10, into the common folder --out; at the "
+        "end bayesduel merge joins the parts."
     ),
-    shared: bool = option("Workers of --dask see the folder, and write there."),
+    shared: bool = option("Workers of --dask write to the folder --out themselves."),
     out: Path | None = option("DIR: Folder for results and figures, new or empty."),
     format: str = FORMAT,
     resume: bool = RESUME,

@@ -76,11 +76,11 @@ class ReadOptions(JudgedVoteOptions):
         "COLUMN: Column that is true where neither arm was shown first, or at home."
     )
     by: str | None = option(
-        "COLUMN: Fit the votes of each group apart, such as topics; one table of all."
+        "COLUMN: Fit each group of votes, such as a topic, on its own; one table."
     )
     cluster: str | None = option(
-        "COLUMN: Also say standard errors for votes that hang together, as those of "
-        "one judge or of one prompt do."
+        "COLUMN: Also print standard errors that allow for dependent votes, such as "
+        "those of one judge or on one prompt."
     )
 
 
@@ -89,8 +89,8 @@ class FittedModelOptions(ModelOptions):
     """The model that ``fit`` fits."""
 
     tied: Ties = option(
-        "Model ties, by a share of the votes (Davidson) or a threshold (rao-kupper), "
-        "drop them, or split each into two half votes.",
+        "Ties: model them (Davidson's model, or rao-kupper's threshold), drop them, or "
+        "split each into two half votes.",
         "--ties",
         default="model",
     )
@@ -118,20 +118,23 @@ class FitRequest(Output, FitOptions, FittedModelOptions, ReadOptions):
         "ranking a row; or ballots of PrefLib (.soc, .soi, .toc, .toi)."
     )
     scale: Literal["utility", "elo"] = option(
-        "Unit of scores; elo: 400 for odds of 10 to 1, mean 1500.", default="utility"
+        "Unit of scores. elo: 400 points are odds of 10 to 1; mean 1500.",
+        default="utility",
     )
-    anchor: str | None = option("ARM=S: An arm, and the score it shall have.")
-    reference: str | None = option("ARM: Also say how far all arms are from this one.")
-    equivalent: float | None = option("EPS: A difference from it that does not matter.")
+    anchor: str | None = option("ARM=S: Shift scores so that this arm has this one.")
+    reference: str | None = option("ARM: Also print differences from this arm.")
+    equivalent: float | None = option(
+        "EPS: With --reference: differences up to this size count as equal."
+    )
     check: bool = option(
-        "Also say in five lines whether to believe the fit: computation, an order "
-        "effect, judges that differ, circles."
+        "Also check the fit, in five lines: convergence, order effect, differences "
+        "between judges, circles."
     )
-    everything: bool = option("Print every arm of many.", "--all")
+    everything: bool = option("Print every arm, also of a long table.", "--all")
     out: Path | None = option(
-        "DIR: Save CSV, JSON, Markdown, netCDF and figures there."
+        "DIR: Folder for CSV, JSON, Markdown, netCDF and figures."
     )
-    log_likelihood: bool = option("Save that of every vote as well (large).")
+    log_likelihood: bool = option("With --out: save the log likelihood of every vote.")
 
     @cached_property
     def anchored(self) -> tuple[str, float] | None:
@@ -195,7 +198,20 @@ class FitRequest(Output, FitOptions, FittedModelOptions, ReadOptions):
         _ = self.anchored
 
 
-@command("fit votes.csv --scale elo --check")
+_PANELS = {
+    "Options": "arms winner words judge model tied order_effect check scale out",
+    "Columns and rows": "wins tie_columns scores weight where missing decimal mirrored "
+    "worst context both_orders soft order places neutral order_known dry_run",
+    "Groups and clusters": "by cluster",
+    "Model": "prior_scale contest_covariate contest_scale discrimination covariates "
+    "residual",
+    "Computation": "method draws warmup target_acceptance seed",
+    "Output": "probability anchor reference equivalent everything log_likelihood "
+    "quiet as_json overwrite",
+}
+
+
+@command("fit votes.csv --scale elo --check", _PANELS)
 def fit(*, request: FitRequest) -> None:
     """Fit a posterior model to votes, and print who stands where.
 

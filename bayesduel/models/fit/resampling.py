@@ -52,8 +52,8 @@ _LEAST_EFFECTIVE = 400
 """Equal draws that are enough for the quantiles of a posterior."""
 
 _LARGEST_SHIFT = 0.1
-"""Of a mean, in standard deviations, that draws of an approximation may have: such a
-shift takes 0.002 from the coverage of an interval of 0.9."""
+"""Largest tolerated error of the mean of approximate draws, in standard deviations: it
+lowers the coverage of a 0.9 interval by 0.002."""
 
 _LARGEST_SPREAD = 1.1
 """Ratio of standard deviations, one way or the other."""

@@ -57,8 +57,8 @@ def standings(
     -------
     xarray.Dataset (arm)
         ``part``, ``rank_lower`` and ``rank_upper``; ``rank_shared``, 1 plus the number
-        of arms that are better with more than ``probability``, so that arms which votes
-        do not tell apart share a rank; ``score`` with ``score_lower`` and
+        of arms that are better with more than ``probability``: arms that the votes
+        cannot separate get the same rank; ``score`` with ``score_lower`` and
         ``score_upper``; ``p_best``; and, for ``Comparisons``, ``comparisons``,
         ``wins``, ``losses`` and ``ties``. The score is the utility minus the mean
         utility of all arms, since votes say nothing about a common shift, and

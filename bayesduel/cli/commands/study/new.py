@@ -14,61 +14,79 @@ from bayesduel.cli.voting import Contradiction, Model
 Stop = Literal["anytime", "posterior", "judges"]
 
 
-@command("study new drinks.study --arms tea,coffee,milk --budget 300")
+_PANELS = {
+    "Options": "arms arms_file policy budget delta stop_when choose_from items "
+    "both_orders model",
+    "Which questions": "worst floor block lease contexts features width seed",
+    "Judges": "gold_share gold_threshold gold_least quickest",
+    "Costs": "cost price arm_price",
+    "Output": "by quiet",
+}
+
+
+@command("study new drinks.study --arms tea,coffee,milk --budget 300", _PANELS)
 def new(
     *,
     edited: EditedStudy,
-    arms: str | None = option("A,B,...: Names between commas."),
-    arms_file: Path | None = option("PATH: Or a name a line."),
+    arms: str | None = option("A,B,...: Names of the arms, separated by commas."),
+    arms_file: Path | None = option("PATH: File with the name of an arm in each line."),
     choose_from: int = option(
-        "N: Arms shown at once: of more than two, judges name the best.",
+        "N: Arms shown at once. With more than two, judges name the best.",
         default=2,
         least=2,
     ),
-    worst: bool = option("Of a set judges name the worst, too."),
+    worst: bool = option("With --choose-from: judges also name the worst."),
     policy: str | None = option(
-        "NAME: What asks: a policy (see: bayesduel list policies; one of your own "
-        "from the current folder as module:Class), information, or balanced; of sets "
-        "d-ts, logit-ts or balanced. By default d-ts+, or d-ts.",
+        "NAME: Rule that chooses the questions: a policy (names: bayesduel list "
+        "policies; your own: module:Class), information or balanced. Default: d-ts+. "
+        "With --choose-from: d-ts (default), logit-ts or balanced.",
         "-p",
         "--policy",
     ),
     model: Model | None = option(
-        "A Beta per pair (the default), or one scale of utilities; left out for sets."
+        "Model of the votes: each pair by itself (beta, default), or one scale."
     ),
-    delta: float = option("D: Error that is accepted.", default=0.05),
-    width: float = option("W: Pairs so near 1/2 need not be told apart.", default=0.0),
-    budget: int | None = option("N: Votes at most.", least=1),
-    floor: int = option("N: Votes of every pair first.", default=0, least=0),
+    delta: float = option(
+        "D: Accepted probability of naming a wrong arm.", default=0.05
+    ),
+    width: float = option("W: Pairs this close to 1/2 count as tied.", default=0.0),
+    budget: int | None = option("N: Largest number of votes.", least=1),
+    floor: int = option("N: Ask every pair this often first.", default=0, least=0),
     lease: float = option(
-        "S: Seconds until a question is asked again.",
+        "S: Seconds after which an unanswered question is asked again.",
         default=3600.0,
     ),
-    block: list[str] | None = option("A,B: A pair never to be asked; repeatable."),
+    block: list[str] | None = option("A,B: Never ask this pair. Repeatable."),
     features: Path | None = option(
-        "ARMS: CSV or TSV with a row per arm: its name, and numbers of about unit "
-        "size. Utilities are then a weighted sum of these, in place of --model."
+        "ARMS: CSV or TSV with a row per arm: its name, and features of about unit "
+        "size. Utilities are then a weighted sum of features, in place of --model."
     ),
     both_orders: Contradiction | None = option(
-        "Ask each question in both orders, as one vote; a contradiction is a tie, or "
-        "no vote."
+        "Ask each pair in both orders, as one vote. If the answers contradict each "
+        "other: a tie, or no vote."
     ),
-    gold_share: float = option("P: Share of questions from study gold.", default=0.1),
+    gold_share: float = option(
+        "P: Share of gold questions (see: study gold).", default=0.1
+    ),
     gold_threshold: float = option(
-        "P: Who has fewer of them right is set aside.",
+        "P: Ignore the votes of judges with a smaller share of right gold answers.",
         default=0.7,
     ),
-    gold_least: int = option("N: Once they answered so many.", default=5, least=1),
-    quickest: float = option("S: Seconds; less is too fast to read.", default=1.0),
-    cost: float | None = option("C: What answers may cost in all."),
-    price: float = option("C: Of an answer; see study judge, too.", default=0.0),
-    arm_price: list[str] | None = option("A=C: Of showing an arm; repeatable."),
-    stop_when: list[Stop] | None = option(
-        "Ask no more once this rule, and each other named, stops."
+    gold_least: int = option("N: Gold answers before that.", default=5, least=1),
+    quickest: float = option("S: Report faster answers as too fast.", default=1.0),
+    cost: float | None = option("C: Budget: largest total price of the answers."),
+    price: float = option(
+        "C: Price of an answer (of one judge: study judge).", default=0.0
     ),
-    contexts: Path | None = option("PATH: A prompt a line: each question draws one."),
+    arm_price: list[str] | None = option("A=C: Price of showing an arm. Repeatable."),
+    stop_when: list[Stop] | None = option(
+        "Stop asking once this rule holds. Repeatable: once all of them hold."
+    ),
+    contexts: Path | None = option(
+        "PATH: File with a prompt per line; each question draws one."
+    ),
     items: Path | None = option(
-        "PATH: CSV or JSON lines with arm, context and text: arms and contexts."
+        "PATH: Texts to compare: CSV or JSON lines with arm, context and text."
     ),
     seed: int = SEED,
 ) -> None:
