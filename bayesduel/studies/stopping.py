@@ -366,13 +366,17 @@ def _counted(state: StudyState, *, skips: bool) -> tuple[_Counts, _Counts, int]:
 
 
 def anytime_meaning(delta: float, width: float, chosen: str) -> str:
-    """Say what the anytime rule promises, of votes beside what may have been chosen."""
+    """Return what the anytime rule promises.
+
+    ``chosen`` says which votes somebody may have chosen; empty if there are none.
+    """
     ties = "" if width else f" ({2 * delta:.3g} if pairs are exactly tied)"
-    return (
+    promise = (
         "may be checked after every vote; names a wrong arm with probability at most "
-        f"{delta:g}{ties}, if votes are independent, those of a pair with one "
-        f"probability, and nothing is {chosen} because of what the vote would be"
+        f"{delta:g}{ties}, if votes are independent"
     )
+    rest = f" and nothing was {chosen} because of what the vote would be"
+    return promise + rest * bool(chosen)
 
 
 def _anytime(state: StudyState) -> StoppingLine:
@@ -382,20 +386,20 @@ def _anytime(state: StudyState) -> StoppingLine:
     weight = 1.0 / len(state.settings.arms)
     rule = AnytimeEvidence(delta, width=width, weight=weight)
     counted = evidence_in_order(state, rule)
-    chosen = "imported, skipped or called a tie"
-    parts = [
-        anytime_meaning(delta, width, chosen),
-        "votes count in the order in which they were asked",
-    ]
+    chosen = [("imported", state.imports), ("skipped", state.num_skipped),
+              ("called a tie", state.ties.any())]  # fmt: skip
+    words = " or ".join(word for word, found in chosen if found)
+    parts = [anytime_meaning(delta, width, words)]
     if counted.held_back:
         parts.append(
+            "votes count in the order in which they were asked, and "
             f"{counted.held_back} of them wait for the answer to question "
             f"{counted.waits_for}"
         )
     if counted.against:
         parts.append(
-            f"{counted.against} questions count against the named arm: they are open, "
-            "withdrawn, or were answered differently after an undo"
+            f"counted against the named arm: {counted.against} not answered, "
+            "withdrawn, or answered differently after an undo"
         )
     if counted.against_skips is not None:
         error = min(1.0, math.exp(-counted.against_skips.evidence))

@@ -107,7 +107,7 @@ def test_an_open_question_holds_back_or_counts_against(study):
     found = evidence_in_order(study._current(), rule)
     assert found.found == rule.evaluate([[0, 29], [0, 0]], [[0, 1], [1, 0]])
     assert (found.held_back, found.waits_for, found.against) == (0, 0, 1)
-    assert "1 questions count against the named arm" in anytime(study).meaning
+    assert "against the named arm: 1 not answered" in anytime(study).meaning
 
 
 def test_a_question_asked_anew_holds_nothing_back(study):
