@@ -1,8 +1,8 @@
 """How often forecasts of votes hold: simulated studies, and what became of them.
 
-``python -m benchmarks.forecasts --studies 200`` prints a line per rule: the
-numbers of ``docs/how_to/study_reference.md``. Truths are drawn from the prior of the
-model; ``--matrix gap`` takes a published one, with the arms in a new order in each study.
+``python -m benchmarks.forecasts --studies 200`` prints a line per rule: the numbers of
+``docs/how_to/study_reference.md``. Truths are drawn from the prior of the model. With
+``--matrix gap`` the truth is a published matrix, its arms in a new order in each study.
 """
 
 import argparse

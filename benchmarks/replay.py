@@ -1,10 +1,10 @@
 """Recorded votes replayed as studies: how many until the right arm is named.
 
 ``python -m benchmarks replay`` plays all of it, for an hour, and prints the tables of
-``docs/how_to/studies_on_real_votes.md``;
-``python -m benchmarks.replay --data gpt4 --runs 5`` a part of it. Each run draws its answers from the votes of the pair, without replacement;
-a pair that has run out is asked no more. Right is the arm that beats most others by all
-votes.
+``docs/how_to/studies_on_real_votes.md``. A part of it:
+``python -m benchmarks.replay --data gpt4 --runs 5``. Each run draws its answers from
+the votes of the pair, without replacement; a pair that has run out is asked no more.
+Right is the arm that beats most others by all votes.
 """
 
 import argparse
