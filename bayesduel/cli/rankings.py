@@ -91,7 +91,7 @@ def _interval(apart: Difference) -> str:
 
 
 def _captions(ranking: Ranking) -> list[str]:
-    """Say what the numbers mean, and of every pair whether it is told apart."""
+    """Say what the numbers mean, and which pairs differ clearly."""
     if ranking.note:
         return [ranking.note]
     pairs = len(ranking.differences)
@@ -100,17 +100,18 @@ def _captions(ranking: Ranking) -> list[str]:
         f"difference of means over {ranking.num_runs} paired runs with a "
         f"{ranking.confidence:.0%} bootstrap interval{together}; better in: share of "
         "runs with less regret than the first",
-        f"seen: rank by these intervals, if no run can be of another kind than these "
-        f"{ranking.num_runs}; rank: even if {100 * ranking.unseen:.2g}% of all runs "
-        f"are, which {ranking.num_runs} can miss; undone by: by how much the first "
-        "would have to exceed the policy in those runs to lose its lead",
+        f"seen: rank by these intervals, if other runs are like these "
+        f"{ranking.num_runs}; rank: allows for a rare disaster in up to "
+        f"{100 * ranking.unseen:.2g}% of all runs, which {ranking.num_runs} runs can "
+        "miss; undone by: how much more than the policy the first would have to cost "
+        "in such runs to lose its lead",
         *_undecided(ranking),
         *_skewed(ranking),
     ]
 
 
 def _undecided(ranking: Ranking) -> list[str]:
-    """Tell which pairs are certain, apart in the runs seen only, and open."""
+    """Say which pairs differ clearly in these runs only, and which do not."""
     pairs = ranking.differences
     only_seen = [each for each in pairs if each.verdict == SEEN]
     left = [each for each in pairs if each.verdict == OPEN]

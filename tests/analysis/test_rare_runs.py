@@ -251,8 +251,8 @@ def test_the_command_says_what_is_certain_and_what_only_was_seen():
     text = captions({"A": hardness, "B": 2 * hardness, "C": 9990.0 + hardness / 10},
                     horizon=10_000, preference=ONE_PER_ROUND)  # fmt: skip
     assert "1-2   1     A" in text and "3     3     C" in text
-    assert "if no run can be of another kind than these 100" in text
-    assert "even if 4.3% of all runs are, which 100 can miss" in text
+    assert "if other runs are like these 100" in text
+    assert "a rare disaster in up to 4.3% of all runs, which 100 runs can miss" in text
     assert "clearly different in these runs: A and B; about " in text
     assert "not clearly different" not in text and "medians" not in text
     text = captions({"A": hardness, "B": 4.0 * hardness[::-1]}, horizon=400,

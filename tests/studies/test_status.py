@@ -81,7 +81,10 @@ def test_another_model_decides_by_its_draws(make):
 def test_ties_are_no_evidence(make):
     ties = 40 * (1 - np.eye(4))
     with_ties, without = make(ties=ties), make()
-    assert lines(with_ties)["anytime"] == lines(without)["anytime"]
+    line, other = lines(with_ties)["anytime"], lines(without)["anytime"]
+    assert (line.evidence, line.leader) == (other.evidence, other.leader)
+    assert "imported or called a tie because" in line.meaning
+    assert "nothing was imported because" in other.meaning
     assert with_ties.status().ties == 240
     assert with_ties.status().standings[0].tied == 120
 
