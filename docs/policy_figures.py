@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 import bayesduel
 from bayesduel.analysis.anchored_bounds import anchored_bound
 from bayesduel.analysis.slopes import last_decades
-from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import SHADE
 from theory import Optimum, copeland_lower_bound
@@ -92,7 +91,7 @@ def _draw(
                       label=label)  # fmt: skip
         if bound is not None:
             since, values = bound
-            label = f"slope of the lower bound, from {power_text(round(since[0]))} on"
+            label = "slope of the lower bound"
             axes.plot(since, values, "k--", lw=1, label=label)
             axes.plot(since[:1], values[:1], "o", color="white", mec="black", ms=4)
             axes.axvspan(since[0], since[-1], color=SHADE, zorder=-1, lw=0)
@@ -109,21 +108,20 @@ def _lines(
     runs, name = all_settings["runs"], settings["instance"]
     notion = "Copeland regret" if curve["kind"] == "policy" else "Regret"
     text = (
-        f"{notion} of {curve['label']} on `{name}`: the mean of {runs} runs (line), "
-        f"where 10 to 90 % of them lie (band), and one run (dotted). Grey: the means "
-        "of the other policies."
+        f"{notion} of {curve['label']} on `{name}`. Line: mean of {runs} runs. Band: "
+        "10 to 90 % of the runs. Dotted: one run. Grey: means of the other policies."
     )
     if is_bounded:
         anchor, _ = last_decades(np.array(curve["rounds"]))
         text += (
-            " Dashed: how fast regret grows by the asymptotic lower bound for policies "
-            f"that know no model, $C^*\\log t$, from the mean at round {anchor:,} on "
-            "(circle). The bound is on the slope: it says nothing of the level."
+            " Dashed: slope of the asymptotic lower bound $C^*\\log t$ for policies "
+            f"without a model, starting at the circle (round {anchor:,}). Compare "
+            "steepness, not height."
         )
     elif curve["kind"] == "policy":
         text += (
-            " There is no lower bound in the figure: that of this matrix is for "
-            "policies that know no model."
+            " No lower bound is drawn, because that of this matrix does not apply to "
+            "policies with a model."
         )
     return [f"```{{figure}} {picture}", f":alt: Regret of {curve['label']} by round",
             "", text, "```", ""]  # fmt: skip

@@ -1,20 +1,24 @@
 """A page for every policy, from what ``bayesduel show`` says of it."""
 
+import inspect
 import re
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 
+from numpydoc.docscrape import NumpyDocString
 from policy_figures import draw_policy_figures
 
+from bayesduel import policies
 from bayesduel.analysis.anchored_bounds import model_known_by
 from bayesduel.cli.commands.show import described_policies
 from theory import all_bounds
 
 _LEAD = """# Policies
 
-What each policy does, what it can be told, and what is proved of it. `bayesduel show
-NAME` prints the same; {doc}`which_algorithm` says which one to take.
+Each policy has a page with its rule, measured regret, parameters and theorems.
+`bayesduel show NAME` prints the same text. {doc}`which_algorithm` says which one to
+take.
 
 """
 
@@ -121,19 +125,30 @@ def _knows_a_model(entry: dict) -> bool:
 def _page(entry: dict, figure: list[str]) -> str:
     label, name = entry["label"], entry["name"]
     sought = dict.fromkeys([label, name, entry["plain_title"]])
+    text = NumpyDocString(inspect.getdoc(type(policies.get(name))) or "")
+    intro = text["Extended Summary"] if text["Notes"] else []
+    rule = text["Notes"] or text["Extended Summary"]
     lines = ["```{eval-rst}", ".. index::", *(f"   ! single: {x}" for x in sought),
              "```", "", f"# {label}", "",
              f"*{entry['plain_title']}*, in Python and at the shell `{name}`.", "",
-             "## The rule", "", _markdown(entry["about"]), "", *figure,
+             *(_restructured(intro) if intro else []),
+             "```console", entry["example"], "```", "",
+             "## The rule", "", *_restructured(rule),
+             *(["## Measured regret", "", *figure] if figure else []),
              "## Parameters", "",
              "| name | default | meaning |", "|---|---|---|"]  # fmt: skip
     for key, each in entry["parameters"].items():
         meaning = _markdown(each["meaning"])
         lines.append(f"| `{key}` | `{each['default']}` | {meaning} |")
-    lines += ["", "## Theorems", "", *(_theorems(entry) or ["None is known to us."])]
-    lines += ["", "## Source", "", _markdown(entry["source"]) or "This project."]
-    lines += ["", "## Example", "", "```console", entry["example"], "```", ""]
+    lines += ["", "## Theorems", "", *(_theorems(entry) or ["No theorem is known."])]
+    lines += ["", "## Source", "", _markdown(entry["source"]) or "This project.", ""]
     return "\n".join(lines)
+
+
+def _restructured(lines: list[str]) -> list[str]:
+    """Return a part of a docstring as Sphinx reads it; a page of ours is a link."""
+    linked = [re.sub(r"``docs/([\w/]+)\.md``", r":doc:`/\1`", line) for line in lines]
+    return ["```{eval-rst}", *linked, "```", ""]
 
 
 def _theorems(entry: dict) -> list[str]:
@@ -143,9 +158,9 @@ def _theorems(entry: dict) -> list[str]:
         if each["kind"]:
             regret = each["regret"].replace("copeland", "Copeland")
             lines += [f"{each['kind'].capitalize()} bound on {regret} regret, "
-                      f"from {each['source']}."]  # fmt: skip
+                      f"{each['source']}."]  # fmt: skip
         if each["assumes"]:
-            lines += [f"It presumes: {_markdown('; '.join(each['assumes']))}."]
+            lines += [f"Assumptions: {_markdown('; '.join(each['assumes']))}."]
         lines.append("")
     return lines + _values(entry)
 
@@ -154,7 +169,7 @@ _MATRICES = ("cyclic", "mslr5-condorcet", "sushi")
 
 
 def _values(entry: dict) -> list[str]:
-    """Return what the theorems say of three matrices."""
+    """Return the bounds of the theorems on three matrices."""
     import bayesduel
 
     parameters = {key: each["default"] for key, each in entry["parameters"].items()}
@@ -170,7 +185,7 @@ def _values(entry: dict) -> list[str]:
             said = [each.formula_to(4) for each in applied.bounds]
             text = "; ".join(said) or f"not defined: {applied.reason}"
             rows.append(f"| {name} | {applied.theorem.name} | {_markdown(text)} |")
-    return ["| matrix | theorem | with the parameters above |", "|---|---|---|", *rows]
+    return ["| matrix | theorem | bound, default parameters |", "|---|---|---|", *rows]
 
 
 def _markdown(text: str) -> str:

@@ -1,5 +1,6 @@
 """Pages of policies say what `show` says, and draw bounds as slopes."""
 
+import inspect
 import json
 import re
 import sys
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import bayesduel
+from bayesduel import policies
 from theory import copeland_lower_bound
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -43,11 +45,28 @@ def read(markdown):
     return " ".join(" ".join(shown).split()), kinds
 
 
+def test_pages_have_the_rule_of_the_docstring(pages):
+    """In the docstring's own marks, which the build turns into formulas and links."""
+    count = 0
+    for entry in pages.described_policies():
+        text = inspect.getdoc(type(policies.get(entry["name"])))
+        page = pages._page(entry, [])
+        rule = page.partition("## The rule\n\n```{eval-rst}\n")[2].partition("\n```")[0]
+        notes = text.partition("\nNotes\n-----\n")[2]
+        if not notes:
+            continue
+        count += 1
+        said = re.sub(r"``docs/([\w/]+)\.md``", r":doc:`/\1`", notes)
+        assert rule and said.startswith(rule), entry["name"]
+        assert "**Rule.**" in rule and "\nUse " in text, entry["name"]
+    assert count > 40
+
+
 def test_pages_show_the_words_of_docstrings_and_none_of_their_marks(pages):
     entries = pages.described_policies()
     assert len(entries) > 40
     for entry in entries:
-        texts = [entry["about"], entry["source"]]
+        texts = [entry["source"]]
         texts += [each["meaning"] for each in entry["parameters"].values()]
         texts += ["; ".join(each["assumes"]) for each in entry["theorems"]]
         for text in texts:
@@ -98,7 +117,7 @@ def test_pages_say_what_the_dashed_line_is_and_where_there_is_none(pages, tmp_pa
     pages.write_policy_pages(tmp_path)
     folder = tmp_path / "policies"
     texts = {name: (folder / f"{name}.md").read_text("utf-8") for name in names}
-    assert "from the mean at round 1,000 on (circle)" in texts["d-ts"]
-    assert "There is no lower bound in the figure" in texts["bt-ts"]
+    assert "starting at the circle (round 1,000)" in texts["d-ts"]
+    assert "No lower bound is drawn" in texts["bt-ts"]
     assert "bound" not in texts["cucb"].partition("```{figure}")[2].partition("```")[0]
     assert all((folder / f"{name}.png").stat().st_size for name in names)

@@ -22,11 +22,38 @@ _MARKS = (
     ),
     (re.compile(r"\s*\[(?:\d+|#\w*)\]_"), ""),
 )
+_MATH = re.compile(r":math:`([^`]+)`")
+
+# Formulas in TeX as they are written with a keyboard.
+_TEX = (
+    (re.compile(r"\\(le|ge|ne|sim|in|pm)(?![a-zA-Z])"), lambda sign: _SIGNS[sign[1]]),
+    (re.compile(r"\\(?:mathrm|text)\{([^{}]*)\}"), r"\\\1"),
+    (re.compile(r"\\sqrt\s*(\w)"), r"\\sqrt(\1)"),
+    (re.compile(r"\\sqrt\{((?:[^{}]|\{[^{}]*\})*)\}"), r"\\sqrt(\1)"),
+    (re.compile(r"\\lfloor\s*"), r"\\floor("),
+    (re.compile(r"\\lceil\s*"), r"\\ceil("),
+    (re.compile(r"\\(?:rfloor|rceil)|\\\}"), ")"),
+    (re.compile(r"\\\{"), "("),
+    (re.compile(r"\\,"), " "),
+    (re.compile(r"\\cdot\s*"), " * "),
+    (re.compile(r"\\hat(?![a-zA-Z])"), ""),
+    (re.compile(r"(?<=[\w)])\\"), " "),
+    (re.compile(r"\\"), ""),
+    (re.compile(r"\^\*"), "*"),
+    (re.compile(r"([_^])\{(\w+|\*)\}"), r"\1\2"),
+    (re.compile(r"([_^])\{([^{}]*)\}"), r"\1(\2)"),
+)
+_SIGNS = {"le": " <= ", "ge": " >= ", "ne": " != ", "sim": " ~ ", "in": " in ",
+          "pm": " +- "}  # fmt: skip
+
 _ITEM = re.compile(r"(?:^|\n)(?=(?:[-*]|\d+\.) )")
 
 
 def described(thing: Callable[..., Any]) -> tuple[str, dict[str, str], str]:
-    """Return what a docstring says in words, of its parameters, and its sources."""
+    """Return what a docstring says in words, of its parameters, and its sources.
+
+    The words are those before the parameters, and the notes.
+    """
     sections = _sections(inspect.getdoc(thing) or "")
     parameters = _meanings(sections)
     for base in inspect.getmro(thing)[1:] if inspect.isclass(thing) else ():
@@ -36,10 +63,12 @@ def described(thing: Callable[..., Any]) -> tuple[str, dict[str, str], str]:
                 parameters[name] = above[name]
     words = [
         each if each.startswith(" ") else _one_line(_without_marks(each))
-        for part in sections[""].split("\n\n")
+        for part in f"{sections['']}\n\n{sections.get('Notes', '')}".split("\n\n")
         for each in (_ITEM.split(part)[1:] if _ITEM.match(part) else [part])
     ]
-    about = "\n\n".join(words).replace("::\n", ":\n").replace(" :\n", ":\n")
+    about = (
+        "\n\n".join(filter(None, words)).replace("::\n", ":\n").replace(" :\n", ":\n")
+    )
     references = _one_line(_without_marks(sections.get("References", "")))
     return about.strip(), parameters, references
 
@@ -56,9 +85,16 @@ def _meanings(sections: dict[str, str]) -> dict[str, str]:
 
 
 def _without_marks(text: str) -> str:
+    text = _MATH.sub(lambda found: _in_words(found[1]), text)
     for mark, words in _MARKS:
         text = mark.sub(words, text)
     return text
+
+
+def _in_words(formula: str) -> str:
+    for mark, words in _TEX:
+        formula = mark.sub(words, formula)
+    return " ".join(formula.split())
 
 
 def _one_line(text: str) -> str:

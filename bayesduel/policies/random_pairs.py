@@ -17,18 +17,23 @@ from bayesduel.policies.scalar_kernel import ScalarKernel
 
 @register("random", acronym="Random")
 class RandomPairs(KernelPolicy):
-    """Uniformly random pairs, a yardstick.
+    r"""Uniformly random pairs.
 
-    Both arms are drawn independently of everything, so self-duels occur in one round of
-    K. The regret grows by the same amount in every round.
-
-    There is no look-ahead: no two rounds belong together, and a stretch would have to
-    put the duels of a pair one after the other, which a checkpoint inside it shows.
+    Use it as a yardstick, and with ``distinct=true`` to compare all pairs alike.
 
     Parameters
     ----------
     distinct : bool
         Draw two different arms.
+
+    Notes
+    -----
+    **Rule.** In each round draw both arms uniformly at random. So self-duels occur in
+    one round of K, and regret grows by the same amount in every round. With
+    ``distinct`` draw two different arms.
+
+    **Look-ahead.** None: a stretch would have to put the duels of a pair one after the
+    other, which a checkpoint inside it shows.
 
     References
     ----------

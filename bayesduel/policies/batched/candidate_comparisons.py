@@ -27,21 +27,11 @@ from theory.theorems import scomp2_order
 
 @register("scomp2", acronym="SCOMP2", theorems=(scomp2_order,))
 class CandidateComparisons(SeededPolicy):
-    """Batched dueling bandits under SST and STI with two batches a round, SCOMP2.
+    r"""Batched dueling bandits under SST and STI with two batches a round, SCOMP2.
 
-    Seeds as in SCOMP. Round r compares the seeds with one another, c_r = floor(T^(r/B))
-    times each pair; then the candidate, a seed that loses to no other for sure, meets
-    every remaining arm as often. Arms that the candidate beats by 5 gamma_r are
-    removed; once some arm beats the candidate by 5 gamma_r, those that beat it by
-    3 gamma_r go to PCOMP, with the rounds that are left and the same exponent r. With a
-    single seed there is no first batch, without one PCOMP begins at once. At most
-    2 B + 1 batches.
+    As SCOMP, but remaining arms meet only one candidate, the best of the seeds.
 
-    The candidate is the seed with the least mean loss to its strongest rival among the
-    seeds, max over j of mu_ji; ties at random (the paper takes any that no other beats
-    by gamma_r). With ``elimination="kl"`` a lead of m gamma_r is replaced by m^2/25 of
-    the threshold log(T K^2), and the candidate is chosen from all duels so far.
-    Everything else is as in :class:`PairwiseComparisons`.
+    Use it if you can look at the answers only a few dozen times.
 
     Parameters
     ----------
@@ -53,6 +43,30 @@ class CandidateComparisons(SeededPolicy):
         What happens to a batch that would pass the horizon.
     seed_power : float
         Seeds have probability K^-seed_power.
+
+    Notes
+    -----
+    **Rule.** Every arm is a seed with a small probability, as in SCOMP. In round r,
+    with :math:`c_r=\lfloor T^{r/B}\rfloor`:
+
+    1. Compare the seeds with each other, each pair :math:`c_r` times.
+    2. The candidate, a seed that surely loses to no other, meets every remaining arm
+       :math:`c_r` times.
+    3. Arms that the candidate beats by :math:`5\gamma_r` are removed.
+    4. Once some arm beats the candidate by :math:`5\gamma_r`, those that beat it by
+       :math:`3\gamma_r` go to PCOMP, with the rounds that are left and the same
+       exponent r.
+
+    With a single seed there is no first batch; without one PCOMP begins at once. There
+    are at most 2 B + 1 batches.
+
+    The candidate is the seed with the least mean loss to its strongest rival among the
+    seeds; ties at random (the paper takes any that no other beats by :math:`\gamma_r`).
+    With ``elimination="kl"`` a lead of :math:`m\gamma_r` is replaced by :math:`m^2/25`
+    of the threshold :math:`\log(TK^2)`, and the candidate is chosen from all duels so
+    far. Everything else is as in :class:`PairwiseComparisons`.
+
+    **Assumptions.** SST, STI, and a known horizon.
 
     References
     ----------

@@ -24,21 +24,13 @@ from theory.arguments import number_from
 
 @register("beat-the-mean", acronym="BTM")
 class BeatTheMean(KernelPolicy):
-    """Beat the Mean Bandit (BTM).
+    r"""Beat the Mean Bandit (BTM).
 
-    The active arm with the fewest duels meets a uniformly random active arm, possibly
-    itself, and only the first arm is credited: its share of wins estimates how it fares
-    against the "mean bandit". With n* the fewest duels of an active arm, the worst arm
-    is removed when its share plus c is at most the best share minus c, with c = 3
-    gamma^2 sqrt(log(2 T K) / n*) (natural logarithm, T the horizon; 1 at n* = 0); its
-    duels then leave all sums. The last arm is played against itself. For relaxed
-    stochastic transitivity with constant gamma.
+    Eliminates the arm that does worst against a random active arm, the "mean bandit".
+    It needs the horizon.
 
-    Whose turn it is goes by the duels asked for, n* by those whose outcomes are known
-    (delayed feedback). All ties are broken at random. A self-duel before the end feeds
-    its coin flip, like any other duel. Every round of the exploration is random, so it
-    is stepped; ``look_ahead`` plays the rest as one stretch. The recommendation is the
-    active arm with the largest share.
+    Use it as an early baseline under relaxed stochastic transitivity. Without a
+    Condorcet winner its regret grows in every round.
 
     Parameters
     ----------
@@ -51,7 +43,32 @@ class BeatTheMean(KernelPolicy):
         Draw the opponent among all active arms, as the mean bandit is defined; without
         the arm itself if false.
     look_ahead : bool
-        Play the end as one stretch. Both forms play the same duels.
+        Play the end as one stretch; the duels are the same.
+
+    Notes
+    -----
+    **Rule.** T is the horizon, n* the fewest duels of an active arm, and
+    :math:`c=3\gamma^2\sqrt{\log(2TK)/n^*}` (natural logarithm; 1 at n* = 0). In each
+    round:
+
+    1. The active arm with the fewest duels meets a uniformly random active arm,
+       possibly itself. Only the first arm is credited: its share of wins estimates how
+       it does against the mean bandit.
+    2. The worst arm is removed when its share plus c is at most the best share minus c.
+       Its duels then leave all sums.
+    3. The last arm is played against itself.
+
+    All ties are broken at random. A self-duel before the end counts its coin flip like
+    any other duel. The recommendation is the active arm with the largest share.
+
+    **Assumptions.** Relaxed stochastic transitivity with constant :math:`\gamma`, and a
+    known horizon.
+
+    **Late outcomes.** Whose turn it is depends on the duels asked for, n* on those
+    whose outcomes are known.
+
+    **Look-ahead.** Every round of the exploration is random, so it is stepped. The rest
+    is one stretch.
 
     References
     ----------

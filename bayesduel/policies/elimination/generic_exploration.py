@@ -27,22 +27,13 @@ GOALS = ("condorcet", "copeland")
 @register("savage-copeland", acronym="SAVAGE-Copeland", goal="copeland")
 @register("savage", acronym="SAVAGE")
 class Savage(KernelPolicy):
-    """Sensitivity analysis of variables for generic exploration (SAVAGE).
+    r"""Sensitivity analysis of variables for generic exploration (SAVAGE).
 
-    Duels the pair compared least often among those that may still decide who the winner
-    is, then stays with that arm. A pair with n duels has the confidence interval w/n
-    +- sqrt(log(K (K - 1) T / delta) / (2 n)), natural logarithm, T the horizon. With
-    ``goal="condorcet"`` an arm is out when an interval lies below 1/2, and all its
-    pairs with it. With ``goal="copeland"`` a pair is dropped when its interval excludes
-    1/2, or when, by the intervals, both arms beat at most so many others (optimistic
-    counts) as some arm beats for sure: fewer, or with ``strict=False`` not more, which
-    is enough to find one of several winners. A dropped pair never returns. Duels count
-    as compared when they are asked for (delayed feedback).
+    Compares every pair that may still decide who the winner is, then stays with the
+    winner. It needs the horizon.
 
-    Ties among pairs, and among the best arms at the end, are broken at random. The
-    winner is the arm with the largest optimistic count, then the largest sure one; so
-    is the recommendation before the end. Every round of the exploration moves a count,
-    so those rounds are stepped; ``look_ahead`` plays what follows as one stretch.
+    Use it as a simple baseline: ``savage`` for a Condorcet winner, ``savage-copeland``
+    for a Copeland winner.
 
     Parameters
     ----------
@@ -53,7 +44,29 @@ class Savage(KernelPolicy):
     strict : bool
         For the goal "copeland": drop a pair only if both arms are surely worse.
     look_ahead : bool
-        Play the end as one stretch. Both forms play the same duels.
+        Play the end as one stretch; the duels are the same.
+
+    Notes
+    -----
+    **Rule.** A pair with n duels and w wins has the interval
+    :math:`w/n\pm\sqrt{\log(K(K-1)T/\delta)/(2n)}` (natural logarithm, T the horizon).
+    In each round compare the pair with the fewest duels among those that remain.
+
+    - With ``goal="condorcet"`` an arm and all its pairs are removed when one of its
+      intervals lies below 1/2.
+    - With ``goal="copeland"`` a pair is removed when its interval excludes 1/2, or when
+      both arms beat, by the intervals, at most so many others (optimistic counts) as
+      some arm surely beats: fewer, or with ``strict=False`` not more, which is enough
+      to find one of several winners.
+
+    A pair that was removed never returns. The winner has the largest optimistic count,
+    then the largest sure one; so has the recommendation before the end. Ties are broken
+    at random. Duels count when they are asked for.
+
+    **Assumptions.** A winner of the kind of ``goal``, and a known horizon.
+
+    **Look-ahead.** Every round of the exploration changes a count, so those rounds are
+    stepped. What follows is one stretch.
 
     References
     ----------

@@ -31,27 +31,41 @@ class InterleavedFilterState(NamedTuple):
 
 @register("interleaved-filter", acronym="IF")
 class InterleavedFilter(Policy):
-    """Interleaved Filter (IF1, IF2).
+    r"""Interleaved Filter (IF1, IF2).
 
-    An incumbent, random at first, duels every rival once per sweep, in the order of
-    their positions. After a sweep, with shares P of duels won by the incumbent and c =
-    sqrt(4 log(T K^2) / n) after n duels of a pair (natural logarithm, T the horizon),
-    rivals with P - c > 1/2 are dropped; if some rival has P + c < 1/2, the first one
-    becomes the incumbent and all estimates start anew. IF2 then also drops all rivals
-    with P > 1/2, without any confidence. When no rival is left the incumbent is played
-    against itself. For strong stochastic transitivity with the stochastic triangle
-    inequality.
+    An incumbent duels all rivals in turn until each is eliminated or one replaces it.
+    It needs the horizon.
 
-    Each round of a sweep changes an estimate, and rivals alternate, so the exploration
-    is stepped; ``look_ahead`` plays the rest as one stretch. Nothing is random but the
-    first incumbent. The recommendation is the incumbent.
+    Use it as an early baseline under strong stochastic transitivity.
 
     Parameters
     ----------
     variant : {"if1", "if2"}
         Without or with the additional removals.
     look_ahead : bool
-        Play the end as one stretch. Both forms play the same duels.
+        Play the end as one stretch; the duels are the same.
+
+    Notes
+    -----
+    **Rule.** The first incumbent is random. With P the incumbent's share of wins
+    against a rival in n duels, and :math:`c=\sqrt{4\log(TK^2)/n}` (natural logarithm, T
+    the horizon):
+
+    1. The incumbent duels every remaining rival once, in the order of their positions
+       (a sweep).
+    2. Rivals with P - c > 1/2 are removed.
+    3. If some rival has P + c < 1/2, the first one becomes the incumbent, and all
+       estimates start again. IF2 then also removes all rivals with P > 1/2, without any
+       confidence.
+    4. When no rival is left, the incumbent is played against itself.
+
+    The recommendation is the incumbent.
+
+    **Assumptions.** Strong stochastic transitivity, the stochastic triangle inequality,
+    and a known horizon.
+
+    **Look-ahead.** Each round of a sweep changes an estimate, so the exploration is
+    stepped. The rest is one stretch.
 
     References
     ----------

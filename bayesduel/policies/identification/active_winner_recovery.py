@@ -37,31 +37,39 @@ class Chain(NamedTuple):
 
 @register("parwis", acronym="PARWiS")
 class ActiveWinnerRecovery(Policy):
-    """PARWiS: challenge the top arm where the answer would change scores most.
+    r"""PARWiS: challenge the top arm where the answer would change scores most.
 
-    For budgets of a few duels per arm. K - 1 duels come first: arm 2 against arm 1, and
-    each further arm against the winner of the duel before. Then scores are the
-    stationary distribution pi of Rank Centrality: from arm i the chain moves to j with
-    probability w_ji / (n_ij K), w_ji being the wins of j over i among n_ij duels, and a
-    virtual arm that has won and lost one duel with every arm keeps it connected. The
-    top arm a duels the arm b that maximizes the expected change of scores,
+    Guesses the best arm after a few duels per arm, by the scores of Rank Centrality.
 
-        (pi_a d(a beats b) + pi_b d(b beats a)) / (pi_a + pi_b),
-
-    d(...) being the Euclidean distance, over all K + 1 states, of pi from the
-    stationary distribution after one more duel with that outcome. An outcome changes
-    I - P by a matrix of rank one, so that both changes of an arm take K operations
-    after one inverse. Ties, to a relative 1e-9, are broken at random. The top arm is
-    recommended.
-
-    Made for Bradley-Terry probabilities; on others the scores need not rank a Copeland
-    winner first, however many duels there are. Nothing is proved about its errors.
-
-    Deviation: arms come in random order in each run, as they are relabeled.
+    Use it for budgets of two or three duels per arm under Bradley-Terry preferences.
+    From five on ``bt-ts:self_duels=false`` names the best arm more often.
 
     Notes
     -----
-    A round takes about K^3 operations. There is no look-ahead, as every round teaches.
+    **Rule.**
+
+    1. Play K - 1 duels: arm 2 against arm 1, and each further arm against the winner of
+       the duel before.
+    2. The scores :math:`\pi` are the stationary distribution of a Markov chain: from
+       arm i it moves to j with probability :math:`w_{ji}/(n_{ij}\,K)`, :math:`w_{ji}`
+       being the wins of j over i among :math:`n_{ij}` duels. A virtual arm that has won
+       and lost one duel with every arm keeps it connected.
+    3. The arm a with the largest score duels the arm b that maximizes the expected
+       change of scores, :math:`(\pi_a\,d_{ab}+\pi_b\,d_{ba})/(\pi_a+\pi_b)`. Here
+       :math:`d_{ab}` is the Euclidean distance, over all K + 1 states, of the scores
+       before and after one more duel that a wins.
+
+    Ties, to a relative 1e-9, are broken at random. The top arm is recommended. An
+    outcome changes I - P by a matrix of rank one, so that both changes of an arm take K
+    operations after one inverse; a round takes about :math:`K^3` operations.
+
+    **Assumptions.** Bradley-Terry probabilities. On others the scores need not rank a
+    Copeland winner first, however many duels there are. There is no theorem about its
+    errors.
+
+    **Deviation.** Arms come in random order in each run.
+
+    **Look-ahead.** None: every round teaches.
 
     References
     ----------

@@ -30,21 +30,12 @@ class DOptimalState(NamedTuple):
 
 @register("d-optimal", acronym="D-optimal")
 class DOptimal(Policy):
-    """D-optimal design: the pair that most increases the log determinant.
+    r"""D-optimal design: the pair that most increases the log determinant.
 
-    Under Bradley-Terry, P(i beats j) = 1 / (1 + exp(u_j - u_i)), with independent
-    normal utilities u_i, the information of the votes and the prior is
+    Estimates all utilities of a Bradley-Terry model precisely, as leaderboards need it.
 
-        M = I / s^2 + sum over votes of p_ij (1 - p_ij) (e_i - e_j)(e_i - e_j)^T
-
-    at the mode of the posterior, i and j being the arms of a vote. One more vote on a
-    pair adds log(1 + p_ij (1 - p_ij) d_ij) to log det M, where d_ij is the posterior
-    variance of u_i - u_j; the pair with the most is compared. Ties, to a relative
-    1e-9, are broken at random. The arm with the largest utility is recommended.
-
-    A design for estimating all utilities, as leaderboards use it; for finding the best
-    arm, or for small regret, others ask better questions. It never exploits: every
-    round is a duel of different arms, so that its regret grows linearly.
+    Use it for a whole ranking. To find the best arm, or for small regret, other
+    policies ask better questions.
 
     Parameters
     ----------
@@ -53,7 +44,23 @@ class DOptimal(Policy):
 
     Notes
     -----
-    A round takes some K^3 operations. There is no look-ahead, as every round teaches.
+    **Rule.** Under Bradley-Terry, :math:`p_{ij}=1/(1+\exp(u_j-u_i))`, with independent
+    normal utilities of standard deviation s. The information at the mode of the
+    posterior is :math:`M=I/s^2+\sum p_{ij}(1-p_{ij})(e_i-e_j)(e_i-e_j)^T`, summed over
+    the votes. In each round:
+
+    1. One more vote on a pair would add :math:`\log(1+p_{ij}(1-p_{ij})d_{ij})` to
+       :math:`\log\det M`, where :math:`d_{ij}` is the posterior variance of
+       :math:`u_i-u_j`.
+    2. Compare the pair with the most. Ties, to a relative 1e-9, are broken at random.
+
+    The arm with the largest utility is recommended. A round takes some :math:`K^3`
+    operations.
+
+    **Assumptions.** Bradley-Terry preferences. It never exploits: every round is a duel
+    of different arms, so that regret grows linearly.
+
+    **Look-ahead.** None: every round teaches.
 
     References
     ----------

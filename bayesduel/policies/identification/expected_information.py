@@ -27,19 +27,13 @@ from theory.arguments import number_from
 
 @register("information", acronym="Information")
 class ExpectedInformation(KernelPolicy):
-    """Expected information: the pair whose next outcome tells most about the model.
+    r"""Expected information: the pair whose next outcome tells most about the model.
 
-    Asks the pair with the largest mutual information of its outcome and all unknown
-    probabilities, H(E[theta_ij]) - E[H(theta_ij)] with H the entropy of one outcome
-    (Lindley 1956; Houlsby et al. 2011). What is learnt need not be about the winner.
-    With a Beta distribution per pair that is nearly the pair with the fewest duels; on
-    a scale (``posterior="bradley-terry"``) a duel tells of all arms, and pairs of arms
-    that are close and little known come first. In closed form for Beta distributions,
-    else a mean over draws. Ties, to a relative 1e-9, are broken at random. Nothing is
-    known of its duels before a winner is named; stopping is a matter of
-    :mod:`bayesduel.stopping`.
+    Asks for the largest mutual information of the outcome and all unknown
+    probabilities.
 
-    Every round is a duel of two arms. There is no look-ahead, as every round teaches.
+    Use it in studies on one scale of utilities. What it learns need not be about the
+    winner: to name a winner with few duels use ``rd-ts:cost=duels``.
 
     Parameters
     ----------
@@ -47,6 +41,23 @@ class ExpectedInformation(KernelPolicy):
         What is known of the pairs: "beta", "bradley-terry", "thurstone", ....
     draws : int
         Of the posterior, at least 2, where there is no closed form.
+
+    Notes
+    -----
+    **Rule.** In each round compare the pair with the largest
+    :math:`H(\mathrm{E}[\theta_{ij}])-\mathrm{E}[H(\theta_{ij})]`, where H is the
+    entropy of one outcome (Lindley 1956; Houlsby et al. 2011). It has a closed form for
+    Beta distributions; otherwise it is a mean over draws. Ties, to a relative 1e-9, are
+    broken at random.
+
+    With a Beta distribution per pair that is nearly the pair with the fewest duels. On
+    a scale (``posterior="bradley-terry"``) a duel tells about all arms, and pairs of
+    arms that are close and little known come first.
+
+    **Assumptions.** The model of ``posterior``. There is no theorem about the number of
+    duels until a winner is named; stopping is a matter of :mod:`bayesduel.stopping`.
+
+    **Look-ahead.** None: every round is a duel of two arms and teaches.
 
     References
     ----------

@@ -231,32 +231,13 @@ _MOST_ARMS = 64
 
 @register("track-and-stop", acronym="Track-and-Stop")
 class TrackAndStop(KernelPolicy):
-    """Track-and-Stop: ask the pairs in the proportions that prove an answer cheapest.
+    r"""Track-and-Stop: the proportions of pairs that name a winner at the least cost.
 
-    After so many duels the identification program (`theory.identification_bound`) is
-    solved for the estimates, and its numbers of duels, as shares a, are tracked: the
-    next pair is the one that maximizes t a_e - n_e ("D-tracking"), unless some pair was
-    asked fewer than max(1, sqrt(t) - M/2) times in the t duels so far, M = K (K - 1)/2
-    being the number of pairs: then the one that was asked least. So the first M duels
-    are one of each pair, and from (M/2 + 1)^2 duels on more are forced. Garivier and
-    Kaufmann (2016) prove for a unique answer that the number of duels is asymptotically
-    the least, T* log(1/delta). With several Copeland winners each is a right answer,
-    and tracking must not waver between two of them
-    (Degenne and Koolen 2019): an answer is kept until another one is cheaper by the
-    share ``sticky``, or it is no winner of the estimates any more. Stopping is not part
-    of it: see :mod:`bayesduel.stopping`. Regret is of no interest to it.
+    Solves the identification program for the estimates, and asks the pair that lags
+    most behind its optimal share.
 
-    Deviations: the paper forces max(0, sqrt(t) - M/2) duels of a pair, none at the
-    start. The shares are found anew only where the number of duels has grown by
-    ``growth``, as the estimates do not move faster. A pair's evidence per duel is the
-    posterior mean of KL(theta, 1/2), theta ~ Beta(wins + 1, losses + 1), which at even
-    counts is not 0. Of an even pair the arm with the lower position is taken to be
-    ahead, and pairs that are behind by the same number (to 1e-6) come in lexicographic
-    order; both are at random in each run, as arms are relabeled. Prices of the n-th
-    pair are tilted by 1 + 1e-6 sin(n), so that the optimum is unique. The guarantee of
-    sticky Track-and-Stop is for confidence sets of estimates, which are left out here;
-    with several winners of different cost duels are within 1/(1 - sticky) of the
-    best. Nothing is proved of this form.
+    Use it with a stopping rule (:mod:`bayesduel.stopping`) to name a winner with few
+    duels. ``rd-ts:cost=duels`` needs fewer on most matrices. Regret plays no part.
 
     Parameters
     ----------
@@ -271,8 +252,37 @@ class TrackAndStop(KernelPolicy):
 
     Notes
     -----
-    A program of K arms takes about K^5 operations where estimates have changed sides,
-    K^4 where they have not; at most 64 arms are allowed.
+    **Rule.** M = K (K - 1) / 2 is the number of pairs. After t duels:
+
+    1. If some pair has fewer than :math:`\max(1,\sqrt t-M/2)` duels, compare the pair
+       with the fewest. So the first M duels are one of each pair, and more are forced
+       from :math:`(M/2+1)^2` duels on.
+    2. Otherwise solve the identification program (`theory.identification_bound`) for
+       the estimates. Its numbers of duels, as shares a, are tracked: compare the pair e
+       that maximizes :math:`t\,a_e-n_e` ("D-tracking").
+
+    With several Copeland winners each is a right answer, and tracking must not change
+    between them (Degenne and Koolen 2019). An answer is kept until another one is
+    cheaper by the share ``sticky``, or it is no winner of the estimates any more.
+
+    **Assumptions.** For a unique answer Garivier and Kaufmann (2016) prove that the
+    number of duels is asymptotically the least, :math:`T^*\log(1/\delta)`. For the form
+    here, with the deviations below, nothing is proved.
+
+    **Deviations.** The paper forces :math:`\max(0,\sqrt t-M/2)` duels of a pair, none
+    at the start. The shares are computed again only when the number of duels has grown
+    by ``growth``, as the estimates do not move faster. The evidence per duel of a pair
+    is the posterior mean of KL(theta, 1/2), theta ~ Beta(wins + 1, losses + 1), which
+    at even counts is not 0. Of an even pair the arm with the lower position counts as
+    ahead, and pairs that lag by the same number (to 1e-6) come in lexicographic order;
+    both are at random in each run, as arms are relabeled. Prices of the n-th pair are
+    multiplied by 1 + 1e-6 sin(n), so that the optimum is unique. The guarantee of
+    sticky Track-and-Stop is for confidence sets of estimates, which are left out here;
+    with several winners of different cost, the number of duels is within 1/(1 -
+    ``sticky``) of the best.
+
+    **Computation.** A program of K arms takes about :math:`K^5` operations if estimates
+    have changed sides, :math:`K^4` otherwise. At most 64 arms are allowed.
 
     References
     ----------

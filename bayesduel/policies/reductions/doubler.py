@@ -31,21 +31,30 @@ class DoublerState(NamedTuple):
 
 @register("doubler", acronym="Doubler")
 class Doubler(Policy):
-    """Doubler: a bandit machine against the choices it made an epoch earlier.
+    r"""Doubler: a bandit machine against the choices it made an epoch earlier.
 
-    Epoch i = 1, 2, ... has 2^i rounds. The left arm is drawn from the right arms of the
-    epoch before (in the first epoch it is one random arm), the right arm is named by a
-    machine (UCB) that starts afresh with the epoch and is fed 1 if its arm wins.
-    Self-duels are fed as well: their outcome is a fair coin and it matters. Natural
-    logarithm; ties at random, arms never pulled first. Every round feeds the machine,
-    so there is nothing that look-ahead could jump over.
+    Reduces dueling bandits to an ordinary bandit (UCB) with a fixed opponent per epoch.
 
-    An outcome that arrives after its epoch (delayed feedback) feeds no machine.
+    Use it as a baseline for reductions.
 
     Parameters
     ----------
     alpha : float
         Width sqrt((alpha + 2) log s / (2 n)), s and n counted within the epoch.
+
+    Notes
+    -----
+    **Rule.** Epoch i = 1, 2, ... has :math:`2^i` rounds.
+
+    1. The left arm is drawn from the right arms of the epoch before; in the first epoch
+       it is one random arm.
+    2. The right arm is chosen by a UCB machine that starts again with the epoch, and is
+       fed 1 if its arm wins. Arms never pulled come first.
+
+    Self-duels are fed as well: their outcome is a fair coin, and it matters. Natural
+    logarithm; ties at random. An outcome that arrives after its epoch feeds no machine.
+
+    **Look-ahead.** None: every round feeds the machine.
 
     References
     ----------

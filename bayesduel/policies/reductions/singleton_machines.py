@@ -28,18 +28,29 @@ class MultiSBMState(NamedTuple):
 
 @register("multisbm", acronym="MultiSBM")
 class MultiSBM(Policy):
-    """MultiSBM: one ordinary bandit machine (UCB) per left arm.
+    r"""MultiSBM: one ordinary bandit machine (UCB) per left arm.
 
-    The left arm of a round is the right arm of the round before, a random one at the
-    start; its machine names the right arm and is fed 1 if that arm wins. Self-duels are
-    fed as well: their outcome is a fair coin and it matters. Natural logarithm; ties at
-    random, arms that a machine has never pulled first. Every round feeds a machine, so
-    there is nothing that look-ahead could jump over.
+    Reduces dueling bandits to K ordinary bandits.
+
+    Use it as a baseline for reductions.
 
     Parameters
     ----------
     alpha : float
         Width sqrt((alpha + 2) log s / (2 n)), s and n counted by each machine.
+
+    Notes
+    -----
+    **Rule.** In each round:
+
+    1. The left arm is the right arm of the round before; at the start a random one.
+    2. The UCB machine of the left arm chooses the right arm, and is fed 1 if that arm
+       wins. Arms that a machine has never pulled come first.
+
+    Self-duels are fed as well: their outcome is a fair coin, and it matters. Natural
+    logarithm; ties at random.
+
+    **Look-ahead.** None: every round feeds a machine.
 
     References
     ----------

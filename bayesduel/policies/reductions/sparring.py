@@ -29,16 +29,9 @@ INNER = ("ucb", "ts")
 
 @register("sparring", acronym="Sparring")
 class Sparring(KernelPolicy):
-    """Sparring: two ordinary bandit machines, each of which names one arm of the duel.
+    r"""Sparring: two ordinary bandit machines, each of which names one arm of the duel.
 
-    The left machine is fed 1 if its arm wins and 0 otherwise, the right one the
-    opposite. Self-duels are fed as well: their outcome is a fair coin and it matters.
-    Natural logarithm; ties at random, arms never pulled first.
-
-    The rewards of a machine are not stationary, because the other one learns. There is
-    no theorem outside utility models, and without a Condorcet winner the regret is
-    large. Every round feeds the machines, so there is nothing that look-ahead could
-    jump over.
+    Use it as a baseline for reductions. Without a Condorcet winner its regret is large.
 
     Parameters
     ----------
@@ -49,6 +42,23 @@ class Sparring(KernelPolicy):
     posterior : BetaArms
         Of Thompson sampling, not read by UCB; its ``prior`` may be given in its place
         by name, as in ``policies.get("sparring", inner="ts", prior=2)``.
+
+    Notes
+    -----
+    **Rule.** In each round:
+
+    1. The left and the right machine (UCB, or Thompson sampling) each choose an arm.
+       Arms never pulled come first.
+    2. The left machine is fed 1 if its arm wins and 0 otherwise, the right one the
+       opposite.
+
+    Self-duels are fed as well: their outcome is a fair coin, and it matters. Natural
+    logarithm; ties at random.
+
+    **Assumptions.** A utility model. The rewards of a machine are not stationary,
+    because the other one learns, and no theorem covers other preferences.
+
+    **Look-ahead.** None: every round feeds the machines.
 
     References
     ----------

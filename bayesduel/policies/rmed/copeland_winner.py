@@ -220,19 +220,13 @@ def stays_optimal(program: ProgramKernel) -> bool:
 
 @register("cw-rmed", acronym="CW-RMED")
 class CWRMED(CopelandRMED):
-    """Copeland Winners Relative Minimum Empirical Divergence (CW-RMED).
+    r"""Copeland Winners Relative Minimum Empirical Divergence (CW-RMED).
 
-    While the evidence N_ij KL(mu_ij, 1/2) / log t satisfies every constraint of the
-    Copeland lower bound (Eq. 2) for some estimated winner i, only (i, i) is due. Else
-    the linear program of the lower bound (Eq. 3) is solved for the estimated matrix,
-    and every pair with less evidence than its optimum asks for is due, with the winner
-    against itself. Forced draws, order, ties and logarithms are those of ECW-RMED,
-    which differs in its program only. The leading constant of the expected regret is
-    that of the lower bound (Theorem 3, where the optimum is unique), which no strongly
-    consistent algorithm beats.
+    Solves the linear program of the lower bound for the estimated matrix, and compares
+    the pairs that lack evidence. Its regret has the optimal constant.
 
-    Several estimated winners: the cheapest one is taken, with the closed form of
-    ECW-RMED; both programs have the same value then (Theorem 6).
+    Use it for the least slope without a Condorcet winner, over very many rounds
+    (:math:`10^9`). ECW-RMED is simpler and faster.
 
     Parameters
     ----------
@@ -243,7 +237,7 @@ class CWRMED(CopelandRMED):
         And while its estimate is within beta / max(1, log log t) of 1/2, or exactly
         there. 0.01 in the paper; 0 is nearly as good.
     look_ahead : bool
-        Jump over self-duels. Both forms play the same duels.
+        Skip self-duels without stepping through them; the duels are the same.
     resolve_every : int
         How many informative duels the optimal *basis* of a program may serve without a
         proof that it is still optimal, as long as no estimate changes sides. 1 is the
@@ -252,26 +246,36 @@ class CWRMED(CopelandRMED):
 
     Notes
     -----
-    The algorithm asks for a program after nearly every duel, and nearly all of them
-    have the basis of the one before. Whether it is still optimal is decided exactly
-    (``docs/theory/cw_rmed.md``; relative tolerance 1e-12) in O(K^3) operations of
-    compiled code. Only where it is not, the run waits for the host, which solves the
-    program with HiGHS: the duels are those of solving after each draw.
-    ``programs_needed`` of the results counts the programs that the algorithm asked for
-    with new estimates, ``programs_solved`` those that the host had to solve.
+    **Rule.** As :class:`ECWRMED`, with another program: if the evidence does not
+    suffice for any estimated winner, the linear program of the lower bound (Eq. 3) is
+    solved for the estimated matrix, and every pair with less evidence than its optimum
+    requires is due, with the winner against itself. Forced draws, order, ties and
+    logarithms are those of ECW-RMED.
 
-    With ``resolve_every=n``, n > 1, fewer than n informative duels after a solution
-    its basis is used unproved. It is feasible whenever it is used, so every list still
-    gathers enough evidence for the test; it may be dearer than the optimum.
+    If there are several estimated winners the cheapest one is taken, by the closed form
+    of ECW-RMED; both programs have the same value then (Theorem 6).
 
-    The paper leaves open which of several optima is meant. Costs are tilted by
+    **Assumptions.** None but that no pair ties. The constant is that of the lower bound
+    if the optimum is unique (Theorem 3), which no strongly consistent algorithm beats.
+
+    **Programs.** The algorithm needs a program after nearly every duel, and nearly all
+    have the optimal basis of the one before. Whether that is still optimal is decided
+    exactly (``docs/theory/cw_rmed.md``; relative tolerance 1e-12) in :math:`O(K^3)`
+    operations of compiled code. Only if it is not, the run waits for HiGHS to solve the
+    program. ``programs_needed`` of the results counts the programs that the algorithm
+    needed with new estimates, ``programs_solved`` those that had to be solved.
+
+    With ``resolve_every=n``, n > 1, a basis is used without proof for fewer than n
+    informative duels after a solution. It is always feasible, so every list still
+    gathers enough evidence, but it may cost more than the optimum.
+
+    The paper leaves open which of several optima is meant. Costs are changed by
     relative amounts of up to 1e-6, no two alike
     (`theory.copeland_program._basis.tilted_costs`), so that the optimum is unique and a
-    run does not depend on the solver's path.
-
-    Where the host has no certified optimum (estimates so close to 1/2 that floating
-    point does not suffice), the allocation of ECW-RMED, which satisfies the constraints
-    too, is used until the estimates change; ``programs_failed`` counts these cases.
+    run does not depend on the path of the solver. If no optimum can be certified
+    (estimates so close to 1/2 that floating point does not suffice), the allocation of
+    ECW-RMED, which satisfies the constraints too, is used until the estimates change;
+    ``programs_failed`` counts these cases.
 
     References
     ----------

@@ -61,22 +61,14 @@ class CopelandRMED(KernelPolicy):
     theorems=(ecw_rmed_bound, ecw_kl_sum_bound, ecw_kl_worst_case_bound),
 )
 class ECWRMED(CopelandRMED):
-    """Efficient Copeland Winners Relative Minimum Empirical Divergence (ECW-RMED).
+    r"""Efficient Copeland Winners Relative Minimum Empirical Divergence (ECW-RMED).
 
-    While the evidence N_ij KL(mu_ij, 1/2) / log t satisfies every constraint of the
-    Copeland lower bound (Eq. 2) for some estimated winner i, only (i, i) is due. Else
-    the efficient program (Eqs. 4 and 5; Theorem 5, in closed form) is solved for the
-    estimated matrix, and every pair with less evidence than it asks for is due, with
-    the program's winner against itself. Before each draw, a pair is drawn out of turn
-    if it was compared fewer than alpha sqrt(log t) times, or if its estimate is within
-    beta / log log t of 1/2, or exactly 1/2. Logarithms are natural, those of t below 1
-    count as 1. With outcomes on their way (delayed feedback) a pair counts as compared
-    when it is asked for, and an estimate is near 1/2 only once all outcomes of its pair
-    are there.
+    Compares the pairs that lack evidence, by a program with a closed form. It needs no
+    Condorcet winner.
 
-    Order: pairs lexicographically by position (the environment shuffles the arms by
-    default), then (i, i); ties go to the lowest position. With beta > 0 a pair that
-    truly ties is drawn out of turn again and again: regret is then linear if it costs.
+    Use it if several arms may win and are equally good: it settles on the first winner
+    that it finds. If two good arms are nearly tied, or if a single bad run matters, use
+    D-TS+.
 
     Parameters
     ----------
@@ -85,7 +77,34 @@ class ECWRMED(CopelandRMED):
     beta : float
         0.01 in the paper; 0 is nearly as good.
     look_ahead : bool
-        Jump over self-duels. Both forms play the same duels.
+        Skip self-duels without stepping through them; the duels are the same.
+
+    Notes
+    -----
+    **Rule.** The evidence of a pair is
+    :math:`n_{ij}\,\mathrm{KL}(\hat\mu_{ij},1/2)/\log t`. Natural logarithms; those of t
+    below 1 count as 1.
+
+    1. If the evidence satisfies every constraint of the Copeland lower bound (Eq. 2)
+       for some estimated winner i, only the self-duel (i, i) is due.
+    2. Otherwise the efficient program (Eqs. 4 and 5; Theorem 5, in closed form) is
+       solved for the estimated matrix. Every pair with less evidence than it requires
+       is due, and the program's winner against itself.
+    3. Before each duel, a pair is compared out of turn if it has fewer than
+       :math:`\alpha\sqrt{\log t}` duels, or if its estimate is within
+       :math:`\beta/\log\log t` of 1/2, or exactly 1/2.
+
+    **Order and ties.** Pairs are in lexicographic order by position (the environment
+    shuffles the arms by default), then (i, i). Ties go to the lowest position.
+
+    **Assumptions.** No pair may tie: with :math:`\beta>0` a tied pair is compared out
+    of turn again and again, and regret is linear if that costs. The theorem needs a
+    unique optimum.
+
+    **Late outcomes.** A pair counts as compared when it is asked for. An estimate is
+    near 1/2 only once all outcomes of its pair are there.
+
+    **Look-ahead.** Self-duels are skipped; the duels are the same as round by round.
 
     References
     ----------

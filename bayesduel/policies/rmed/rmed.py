@@ -39,27 +39,43 @@ from theory.theorems import rmed1_bound
 
 @register("rmed1", acronym="RMED1", theorems=(rmed1_bound,))
 class RMED1(KernelPolicy):
-    """Relative Minimum Empirical Divergence, first version (RMED1).
+    r"""Relative Minimum Empirical Divergence, first version (RMED1).
 
-    I_i = sum of N_ij KL(mu_ij, 1/2) over the arms j that i does not beat (mu_ij <= 1/2)
-    is the evidence against i being the Condorcet winner; i* has the least, I*. After
-    one duel of every pair, the algorithm passes through a list of arms l, each against
-    i* if i* is among those that l does not beat (or if there is none of them), else
-    against the arm it does worst against; arms j with I_j - I* <= log t + f(K) enter
-    the next list. An arm leaves the list when it is played, before its outcome is known
-    (``every=`` and studies tell that later). While the list is i* alone, only log t
-    moves: ``look_ahead`` computes the round at which another arm enters (that round is
-    still a self-duel). Natural logarithm.
+    Keeps every arm in play whose evidence against being the Condorcet winner is small,
+    and lets it meet the arm with the least evidence.
 
-    The list order is the order of the arms (the environment shuffles them by default),
-    and ties, of which there are many early on, go to the lowest position.
+    Use it with a Condorcet winner: its slope is optimal if losing to the winner is the
+    cheapest proof against every other arm. Without a Condorcet winner it never settles.
 
     Parameters
     ----------
     f_scale, f_power : float
         f(K) = f_scale K^f_power; 0.3 K^1.01 in the paper.
     look_ahead : bool
-        Jump over self-duels. Both forms play the same duels.
+        Skip self-duels without stepping through them; the duels are the same.
+
+    Notes
+    -----
+    **Rule.** :math:`I_i=\sum_jn_{ij}\,\mathrm{KL}(\hat\mu_{ij},1/2)`, over the arms j
+    that i does not beat (:math:`\hat\mu_{ij}\le1/2`), is the evidence against i being
+    the Condorcet winner. The arm i* has the least, I*. Natural logarithm.
+
+    1. Compare every pair once.
+    2. Pass through a list of arms l, at first all. Each l meets i*, if i* is among the
+       arms that l does not beat or if there is no such arm. Otherwise it meets the arm
+       against which it does worst.
+    3. Arms j with :math:`I_j-I^*\le\log t+f(K)` enter the next list,
+       :math:`f(K)=0.3K^{1.01}`.
+
+    The list is in the order of the arms (the environment shuffles them by default).
+    Ties, frequent early on, go to the lowest position. An arm leaves the list when it
+    is played, before its outcome is known (``every=`` and studies tell that later).
+
+    **Assumptions.** A Condorcet winner.
+
+    **Look-ahead.** While the list is i* alone only log t changes. The round at which
+    another arm enters is computed; that round is still a self-duel. The duels are the
+    same as round by round.
 
     References
     ----------
@@ -91,24 +107,13 @@ class RMED1(KernelPolicy):
 
 @register("rmed2", acronym="RMED2")
 class RMED2(RMED1):
-    """Relative Minimum Empirical Divergence, second version (RMED2).
+    r"""Relative Minimum Empirical Divergence, second version (RMED2).
 
-    As :class:`RMED1`, with two changes. At the head of each pass every pair compared
-    fewer than alpha log log t times is drawn, outside the lists. And arm l meets, in
-    place of RMED1's opponent, the arm that proves it not to be the Condorcet winner at
-    the least cost,
+    As RMED1, but each arm meets the opponent that proves at the least cost that it is
+    not the winner.
 
-        b_l = argmin over j with mu_lj < 1/2 of
-              (mu_{i*l} + mu_{i*j} - 1) / KL(mu_lj, 1/2),
-
-    unless l was compared with i* fewer than N_{l b_l} / log log t times. The numerator,
-    twice the regret of the pair, is estimated and floored. Natural logarithms; log log
-    t is taken at t >= 3 in the first place and at t >= 16, where it is about 1, in the
-    second. Both rules count duels when they are asked for, so also those whose outcomes
-    are on their way (delayed feedback).
-
-    The list order is the order of the arms, and ties go to the lowest position, as in
-    RMED1. Rare pairs are drawn in lexicographic order, one at a time, with t moving on.
+    Use it with a Condorcet winner, if the losers beat each other much more clearly than
+    the winner beats them. Without a Condorcet winner it never settles.
 
     Parameters
     ----------
@@ -120,7 +125,27 @@ class RMED2(RMED1):
         Smallest numerator of b_l; estimates may be negative early on. 0.01 as in the
         authors' program, the paper has no floor, which is -1 here.
     look_ahead : bool
-        Jump over self-duels. Both forms play the same duels.
+        Skip self-duels without stepping through them; the duels are the same.
+
+    Notes
+    -----
+    **Rule.** As :class:`RMED1`, with two changes (natural logarithms):
+
+    1. At the head of each pass every pair with fewer than :math:`\alpha\log\log t`
+       duels is compared, outside the lists, in lexicographic order, one at a time.
+    2. Arm l meets :math:`b_l`, the arm j with :math:`\hat\mu_{lj}<1/2` that minimizes
+       :math:`(\hat\mu_{i^*l}+\hat\mu_{i^*j}-1)/\mathrm{KL}(\hat\mu_{lj},1/2)`, instead
+       of RMED1's opponent, unless l met i* fewer than :math:`n_{l b_l}/\log\log t`
+       times.
+
+    The numerator, twice the regret of the pair, is estimated and has a floor. log log t
+    is taken at t >= 3 in the first change and at t >= 16, where it is about 1, in the
+    second. Both count duels when they are asked for, also those whose outcomes are not
+    there yet. Order of the list and ties are as in RMED1.
+
+    **Assumptions.** A Condorcet winner.
+
+    **Look-ahead.** As in RMED1.
 
     References
     ----------
@@ -149,19 +174,11 @@ class RMED2(RMED1):
 
 @register("rmed2fh", acronym="RMED2FH")
 class RMED2FH(RMED2):
-    """Relative Minimum Empirical Divergence 2, fixed horizon (RMED2FH).
+    r"""Relative Minimum Empirical Divergence 2, fixed horizon (RMED2FH).
 
-    :class:`RMED2` made simple by the knowledge of the horizon T: every pair is drawn
-    L = max(1, ceil(alpha log log T)) times at first, then the targets b_l are computed
-    once and for all, and no pair is drawn outside the lists any more. Arm l meets its
-    b_l, where l does not beat it, unless l was compared with i* fewer than
-    N_{l b_l} / log log T times. Natural logarithms; log log T is taken at T >= 3 in the
-    first place and at T >= 16 in the second. Duels count when they are asked for; the
-    targets wait for the outcomes of all initial draws (delayed feedback).
+    RMED2 made simple by a known horizon T: the opponents are fixed after a first phase.
 
-    The initial draws are L sweeps over all pairs in lexicographic order (the paper has
-    no order). Order of the lists and ties as in RMED1: the order of the arms, and the
-    lowest position.
+    Use it with a Condorcet winner and a known horizon, to compare with RMED2.
 
     Parameters
     ----------
@@ -172,7 +189,27 @@ class RMED2FH(RMED2):
     numerator_floor : float
         Smallest numerator of b_l, as in RMED2.
     look_ahead : bool
-        Jump over self-duels. Both forms play the same duels.
+        Skip self-duels without stepping through them; the duels are the same.
+
+    Notes
+    -----
+    **Rule.** As :class:`RMED2`, but (natural logarithms)
+
+    1. every pair is compared :math:`L=\max(1,\lceil\alpha\log\log T\rceil)` times at
+       first, in L sweeps over all pairs in lexicographic order (the paper has no
+       order);
+    2. then the opponents :math:`b_l` are computed once and for all, and no pair is
+       compared outside the lists any more;
+    3. arm l meets its :math:`b_l`, if l does not beat it, unless l met i* fewer than
+       :math:`n_{l b_l}/\log\log T` times.
+
+    log log T is taken at T >= 3 in step 1 and at T >= 16 in step 3. Duels count when
+    they are asked for; the opponents wait for the outcomes of all initial duels. Order
+    of the lists and ties are as in RMED1.
+
+    **Assumptions.** A Condorcet winner, and a known horizon.
+
+    **Look-ahead.** As in RMED1.
 
     References
     ----------

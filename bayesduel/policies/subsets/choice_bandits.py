@@ -32,24 +32,12 @@ class ChoiceState(NamedTuple):
 
 @register("choice-bandits", acronym="WBA")
 class ChoiceBandits(SubsetPolicy):
-    """Sets around an anchor, WBA: the winner beats all others of its set.
+    r"""Sets around an anchor, WBA: the winner beats all others of its set.
 
-    Looks for the arm that is chosen most in every set with it (a generalized Condorcet
-    winner). The exact pseudo-code of the paper could not be consulted: this is RMED1
-    (:class:`bayesduel.policies.RMED1`) lifted to sets, and equal to it for k = 2 but
-    for its first sweep over all pairs. What the paper establishes is kept: only
-    pairwise numbers of choices are used, and sets consist of arms that still compete
-    with the best one.
+    Offers an anchor and arms that still compete with the best one. It looks for the arm
+    that is chosen most in every set with it (a generalized Condorcet winner).
 
-    With w_ij choices of i and n_ij of i or j in sets with both, I_i = sum over the arms
-    j that i does not beat of n_ij KL(w_ij/n_ij, 1/2), and i* the arm with the smallest,
-    I*. Anchors a are taken from a list. If the opponent m of a is a itself, {a} is
-    offered; otherwise a, m, and arms j with I_j - I* <= log t + f(n) by increasing I_j,
-    ties at random, up to k. Arms that meet this after the round enter the next list.
-    Natural logarithm.
-
-    With ``look_ahead`` the rounds in which {i*} is offered until another arm enters are
-    one event. Recommends i*.
+    Use it if such an arm exists and each choice names one arm of the set.
 
     Parameters
     ----------
@@ -57,6 +45,30 @@ class ChoiceBandits(SubsetPolicy):
         f(n) = f_scale n^f_power, as in RMED1.
     look_ahead : bool
         Play rounds with one arm in one go.
+
+    Notes
+    -----
+    **Rule.** :math:`w_{ij}` counts choices of i in sets with i and j, and
+    :math:`n_{ij}` choices of i or j.
+    :math:`I_i=\sum_jn_{ij}\,\mathrm{KL}(w_{ij}/n_{ij},1/2)`, over the arms j that i
+    does not beat; i* has the smallest, I*. Natural logarithm. In each round:
+
+    1. Take an anchor a from a list.
+    2. If the opponent m of a, as in RMED1, is a itself, offer {a}.
+    3. Otherwise offer a, m, and arms j with :math:`I_j-I^*\le\log t+f(n)` by increasing
+       :math:`I_j`, ties at random, up to k arms.
+    4. Arms that satisfy this after the round enter the next list.
+
+    The recommendation is i*.
+
+    **Source of the rule.** The exact pseudo-code of the paper could not be consulted.
+    This is RMED1 (:class:`~bayesduel.policies.RMED1`) for sets, and equal to it for k =
+    2 but for its first sweep over all pairs. It keeps what the paper establishes: only
+    pairwise numbers of choices are used, and sets consist of arms that still compete
+    with the best one.
+
+    **Look-ahead.** The rounds in which {i*} is offered until another arm enters are one
+    event.
 
     References
     ----------

@@ -27,17 +27,13 @@ if TYPE_CHECKING:
 @register("combucb1", acronym="CombUCB1", previous_round=True)
 @register("cucb", acronym="CUCB")
 class CombinatorialUCB(CountingPolicy):
-    """UCB for sets of independent arms, CUCB and CombUCB1.
+    r"""UCB for sets of independent arms, CUCB and CombUCB1.
 
-    Offers the k arms with the largest C_i/N_i + sqrt(scale log t / N_i); ties at
-    random, arms never offered first (which is the initialization of both papers). t
-    counts all rounds; CombUCB1 has log(t - 1) in its place (``previous_round``), never
-    below log 1. With ``cap`` an index is at most 1, as in the journal version of CUCB.
-    Rewards in [0, 1] are assumed. Natural logarithm.
+    Offers the arms with the largest upper confidence bounds of their own rewards.
 
-    With ``look_ahead`` a set is offered for as many rounds at once as it surely stays
-    the set of the largest indices, whatever the rewards. Recommends the k arms with the
-    largest means.
+    Use ``cucb`` for choices from sets if no single run may fail; its assumption was
+    false in several worlds where it did well. Use ``combucb1`` if each arm of the set
+    earns by itself.
 
     Parameters
     ----------
@@ -49,6 +45,24 @@ class CombinatorialUCB(CountingPolicy):
         Cap indices at 1 (ties at random).
     look_ahead : bool
         Play rounds that cannot change the set in one go.
+
+    Notes
+    -----
+    **Rule.** With :math:`C_i` the rewards of arm i in :math:`N_i` offers, in round t
+    (natural logarithm):
+
+    1. Offer arms that were never offered. This is the initialization of both papers.
+    2. Otherwise offer the k arms with the largest :math:`C_i/N_i+\sqrt{s\log t/N_i}`, s
+       being ``scale``. Ties at random.
+
+    t counts all rounds. CombUCB1 has log(t - 1) instead (``previous_round``), never
+    below log 1. With ``cap`` an index is at most 1, as in the journal version of CUCB.
+    The recommendation is the k arms with the largest means.
+
+    **Assumptions.** Rewards in [0, 1], each arm independent of the others in the set.
+
+    **Look-ahead.** A set is offered for as many rounds at once as it surely has the
+    largest indices, whatever the rewards.
 
     References
     ----------

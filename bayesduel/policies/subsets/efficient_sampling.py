@@ -52,22 +52,12 @@ class Beliefs(NamedTuple):
 
 @register("escb", acronym="ESCB")
 class ESCB(SubsetPolicy):
-    """The set with the largest index of sets, for independent arms.
+    r"""The set with the largest index of sets, for independent arms.
 
-    With means m_i of N_i rewards and f = log t + 4 k log log t (log log of at least 3,
-    f at least 0), the index of a set M is
+    Computes an index for whole sets instead of single arms, which is tighter and
+    slower.
 
-    - ``index=2``: sum of m_i + sqrt(f/2 sum of 1/N_i);
-    - ``index=1``: the largest sum of q_i with sum of N_i KL(m_i, q_i) <= f.
-
-    Of sets with equal indices (up to rounding, a relative 1e-12) each is equally
-    likely; arms never offered come first. k is the size of a set. Indices are no sums
-    over arms, so the k best arms by some number are not exact: all sets are compared as
-    long as there are at most ``most_sets``. Beyond that the choice is a heuristic: of
-    two starts (the largest m_i, and the largest m_i + sqrt(f/(2 N_i))) each is improved
-    by the best swap of two arms, ties at random, until no swap helps, and the better
-    one is taken; that reaches some of the best sets only. Rewards in [0, 1]. Natural
-    logarithm. Recommends the k arms with the largest means.
+    Use it if each arm of the set earns by itself and there are few sets.
 
     Parameters
     ----------
@@ -75,6 +65,29 @@ class ESCB(SubsetPolicy):
         ESCB-1 or ESCB-2; index 1 takes some sixty times as long.
     most_sets : int
         Sets up to which all are compared.
+
+    Notes
+    -----
+    **Rule.** With means :math:`m_i` of :math:`N_i` rewards and :math:`f=\log
+    t+4k\log\log t` (log log of at least 3, f at least 0), offer the set M of k arms
+    with the largest index:
+
+    - ``index=2``: :math:`\sum m_i+\sqrt{(f/2)\sum1/N_i}`.
+    - ``index=1``: the largest :math:`\sum q_i` with :math:`\sum
+      N_i\,\mathrm{KL}(m_i,q_i)\le f`.
+
+    Arms never offered come first. Of sets with equal indices (up to a relative 1e-12)
+    each is equally likely. Natural logarithm. The recommendation is the k arms with the
+    largest means.
+
+    **Assumptions.** Rewards in [0, 1], each arm independent of the others in the set.
+
+    **Many sets.** Indices are no sums over arms, so the k best arms by some number are
+    not exact: all sets are compared as long as there are at most ``most_sets``. Beyond
+    that the choice is a heuristic: two starts (the largest :math:`m_i`, and the largest
+    :math:`m_i+\sqrt{f/(2N_i)}`) are each improved by the best swap of two arms, ties at
+    random, until no swap helps, and the better one is taken. That reaches some of the
+    best sets only.
 
     References
     ----------

@@ -20,19 +20,14 @@ MOST_SETS = 1000
 
 @register("logit-ts", acronym="Logit-TS")
 class LogitThompson(OfferingPolicy, KernelPolicy):
-    """Posterior sampling for multinomial logit with a normal prior of utilities.
+    r"""Posterior sampling for multinomial logit with a normal prior of utilities.
 
-    v_i = exp(u_i), u_i ~ Normal(0, prior_scale^2): the NumPyro model
-    :class:`bayesduel.models.MultinomialLogit`, with all choices of all sets so far as
-    data, or any other model of choices with utilities. After every round its posterior
-    is approximated by a normal distribution around the mode (Newton's method from the
-    last mode); before every round one vector of utilities is drawn from it and the k
-    largest are offered, which is the best set for equal revenues. Choices are kept per
-    set, so that there may be at most 1000 sets.
-    Recommends the k arms with the largest utilities at the mode; ties at random.
+    Draws utilities from the posterior of all choices so far, and offers the arms with
+    the largest.
 
-    This rule is the direct Bayesian one and is in none of the papers followed here;
-    MNL-TS (:class:`MNLThompson`) draws from Beta distributions per arm, once per epoch.
+    Use it if choices follow a multinomial logit and no arm needs to be skipped by
+    "nothing". It is in none of the papers followed here; :class:`MNLThompson` draws
+    from Beta distributions per arm, once per epoch.
 
     Parameters
     ----------
@@ -41,6 +36,22 @@ class LogitThompson(OfferingPolicy, KernelPolicy):
     posterior : SetLaplace
         What utilities are drawn from. The parameters of its model may be given by name,
         as in ``policies.get("logit-ts", prior_scale=1)``.
+
+    Notes
+    -----
+    **Rule.** :math:`v_i=\exp(u_i)`, :math:`u_i\sim\mathrm{Normal}(0,s^2)`, s being
+    ``prior_scale``: the model :class:`bayesduel.models.MultinomialLogit`, or any other
+    model of choices with utilities. In each round:
+
+    1. Approximate the posterior of all choices of all sets by a normal distribution
+       around the mode (Newton's method from the last mode).
+    2. Draw one vector of utilities from it.
+    3. Offer the k arms with the largest, which is the best set for equal revenues.
+
+    Choices are kept per set, so there may be at most 1000 sets. The recommendation is
+    the k arms with the largest utilities at the mode; ties at random.
+
+    **Assumptions.** The model. No theorem is known.
 
     References
     ----------

@@ -62,19 +62,13 @@ class WinsPolicy(SubsetPolicy):
 
 @register("maxmin-ucb", acronym="MaxMin-UCB")
 class MaxMinUCB(WinsPolicy):
-    """Sets of arms that may be best and challenge each other most.
+    r"""Sets of arms that may be best and challenge each other most.
 
-    Choices are broken into comparisons: the chosen arm (of a ranking: each ranked one)
-    beats every offered arm behind it. With w_ij comparisons won out of n_ij,
-    u_ij = w_ij/n_ij + sqrt(alpha log t/n_ij), and 2 for n_ij = 0. Of the arms i with
-    u_ij > 1/2 for all j, the first of the set is drawn uniformly; then the one with the
-    largest min of u against the set is added, ties at random, until k arms are in or
-    all are. A single such arm is offered alone, which costs and teaches nothing. If
-    there is none, any one arm stands for them. Natural logarithm.
+    Breaks choices into comparisons, and fills the set with arms that may beat those
+    already in it.
 
-    That the first arm is uniform is a choice made here. With ``look_ahead`` the rounds
-    in which one arm is alone are one event: only log t moves, and the round at which
-    another arm joins is known. Recommends the arm that beats the most others.
+    Use it if choices imply comparisons between the arms of a set. A single arm is
+    offered alone in the end, so the sets have at most k arms.
 
     Parameters
     ----------
@@ -82,6 +76,26 @@ class MaxMinUCB(WinsPolicy):
         Above 1/2.
     look_ahead : bool
         Play rounds with one arm in one go.
+
+    Notes
+    -----
+    **Rule.** The chosen arm (of a ranking: each ranked one) beats every offered arm
+    behind it. With :math:`w_{ij}` comparisons won out of :math:`n_{ij}`,
+    :math:`u_{ij}=w_{ij}/n_{ij}+\sqrt{\alpha\log t/n_{ij}}` (natural logarithm), and 2
+    if there are none. In each round:
+
+    1. The candidates are the arms i with :math:`u_{ij}>1/2` for all j. If there is
+       none, any one arm stands for them.
+    2. Draw the first arm of the set uniformly among them.
+    3. Add the candidate with the largest minimum of u against the set, ties at random,
+       until k arms or all candidates are in.
+
+    A single candidate is offered alone, which costs and teaches nothing. The
+    recommendation is the arm that beats the most others. That the first arm is uniform
+    is a choice made here.
+
+    **Look-ahead.** The rounds in which one arm is alone are one event: only log t
+    changes, and the round at which another arm joins is known.
 
     References
     ----------
@@ -121,19 +135,30 @@ class MaxMinUCB(WinsPolicy):
 
 @register("rec-maxmin-ucb", acronym="Rec-MaxMin-UCB")
 class RecursiveMaxMinUCB(WinsPolicy):
-    """Rec-MaxMin-UCB: sets of exactly k arms, filled up level by level.
+    r"""Rec-MaxMin-UCB: sets of exactly k arms, filled up level by level.
 
-    Statistics and the building of a set are those of :class:`MaxMinUCB`. If fewer than
-    k arms may be best, the rest comes from those that may be best among the others, and
-    so on; where no arm may be best (every one surely loses to another), the arm with
-    the largest min of u. The paper observes full rankings; with winners only the rule
-    learns more slowly. Recommends the k arms that beat the most others; ties by the
-    share of comparisons won.
+    As :class:`MaxMinUCB`, for worlds in which sets must have k arms.
+
+    Use it if choices are full rankings, as in the paper. With winners only it learns
+    more slowly.
 
     Parameters
     ----------
     alpha : float
         Above 1/2.
+
+    Notes
+    -----
+    **Rule.** Statistics and the building of a set are those of :class:`MaxMinUCB`.
+
+    1. Fill the set with arms that may be best.
+    2. If there are fewer than k, fill it up from the arms that may be best among the
+       others, and so on.
+    3. If no arm may be best (every one surely loses to another), take the arm with the
+       largest minimum of u.
+
+    The recommendation is the k arms that beat the most others; ties by the share of
+    comparisons won.
 
     References
     ----------

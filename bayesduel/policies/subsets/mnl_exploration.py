@@ -32,22 +32,12 @@ class OptimisticState(NamedTuple):
 
 @register("mnl-ee", acronym="MNL-EE")
 class MNLExploration(EpochPolicy):
-    """Optimistic assortments in epochs, for multinomial logit.
+    r"""Optimistic assortments in epochs, for multinomial logit.
 
-    A set is offered until nobody chooses; that is an epoch. With n_i epochs of arm i,
-    V_i purchases in them and m_i = V_i/n_i, the index after epoch l is
-    m_i + sqrt(m_i L/n_i) + L/n_i, L = scale log(sqrt(n) l + 1). The next set has the
-    largest expected revenue sum r_i v_i/(1 + sum v_i) under the indices, at most k arms
-    (exactly k with equal revenues); ties at random. Natural logarithm. Theory:
-    multinomial logit with weights v_i <= 1 of that of choosing nothing.
+    Offers the best set under upper confidence bounds of the weights of the arms, until
+    nobody chooses.
 
-    In the paper arms never offered keep the index 1, far below the indices of offered
-    ones for about a thousand epochs: taken literally, the first k arms are repeated all
-    that time. Here such arms come first, which leaves the argument by optimism intact;
-    ``init_index="one"`` gives the published rule.
-
-    With ``look_ahead`` an epoch is one event; both forms have the same distribution.
-    Recommends the set of largest expected revenue under the means m_i.
+    Use it to compare with MNL-TS, which has less regret.
 
     Parameters
     ----------
@@ -59,6 +49,31 @@ class MNLExploration(EpochPolicy):
         Cap indices at 1, which v_i <= 1 allows (not in the paper; ties at random).
     look_ahead : bool
         Play epochs in one go.
+
+    Notes
+    -----
+    **Rule.** An epoch offers one set until nobody chooses. After epoch l, arm i has
+    :math:`n_i` epochs, :math:`V_i` purchases in them and :math:`m_i=V_i/n_i`. With
+    :math:`L=s\log(\sqrt n\,l+1)`, s being ``scale`` (natural logarithm):
+
+    1. The index of an arm is :math:`m_i+\sqrt{m_iL/n_i}+L/n_i`.
+    2. Offer the set with the largest expected revenue :math:`\sum r_iv_i/(1+\sum v_i)`
+       under the indices, at most k arms (exactly k with equal revenues). Ties at
+       random.
+
+    The recommendation is the set of largest expected revenue under the means
+    :math:`m_i`.
+
+    **Assumptions.** Multinomial logit with weights :math:`v_i\le1` of that of choosing
+    nothing.
+
+    **Deviation.** In the paper arms never offered keep the index 1, far below the
+    indices of offered ones for about a thousand epochs: taken literally, the first k
+    arms are repeated all that time. Here such arms come first, which leaves the
+    argument by optimism intact. ``init_index="one"`` gives the published rule.
+
+    **Look-ahead.** An epoch is one event; the distribution is the same as round by
+    round.
 
     References
     ----------

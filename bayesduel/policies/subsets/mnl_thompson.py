@@ -33,25 +33,14 @@ class SampledState(NamedTuple):
 
 @register("mnl-ts", acronym="MNL-TS")
 class MNLThompson(EpochPolicy):
-    """Thompson sampling in epochs for multinomial logit, MNL-TS.
+    r"""Thompson sampling in epochs for multinomial logit, MNL-TS.
 
-    A set is offered until nobody chooses; that is an epoch. Purchases of an arm per
-    epoch are geometric with success probability 1/(1 + v_i), so that Beta distributions
-    are conjugate: with n_i = 1 + its epochs and V_i = 1 + its purchases,
-    v_i = 1/theta_i - 1, theta_i ~ Beta(n_i, V_i), independently at the start of each
-    epoch (``variant="beta"``, Algorithm 1). The set has the largest expected revenue
-    under these weights, at most k arms (exactly k with equal revenues).
+    Draws the weights of the arms from Beta distributions, and offers the best set until
+    nobody chooses.
 
-    ``variant="correlated"`` is the form with a regret bound: each arm is offered alone
-    in one epoch, then v_i = m_i + theta s_i with one theta for all arms, the largest of
-    k standard normal numbers, m_i = V_i/n_i and s_i = sqrt(50 m_i (m_i + 1)/n_i) +
-    75 sqrt(log(T k))/n_i. With equal revenues the set has the k largest v_i, also where
-    theta is so low that some are negative. With others a negative weight counts as 0,
-    and such arms fill the places that are left, those with the largest v_i first, if
-    they earn as much as the set does. Ties at random. Needs T. Natural logarithm.
-
-    With ``look_ahead`` an epoch is one event; both forms have the same distribution.
-    Recommends the set of largest expected revenue under the mean purchases per epoch.
+    Use it for choices from sets that one may decline. It had the least regret in all
+    six worlds where it could play, also where its assumption is false; there a few runs
+    go wrong.
 
     Parameters
     ----------
@@ -59,6 +48,35 @@ class MNLThompson(EpochPolicy):
         How weights are drawn.
     look_ahead : bool
         Play epochs in one go.
+
+    Notes
+    -----
+    **Rule.** An epoch offers one set until nobody chooses. Purchases of an arm per
+    epoch are geometric with success probability :math:`1/(1+v_i)`, so that Beta
+    distributions are conjugate. With :math:`n_i` = 1 + epochs of arm i and :math:`V_i`
+    = 1 + its purchases, at the start of each epoch:
+
+    1. Draw :math:`\theta_i\sim\mathrm{Beta}(n_i,V_i)` independently;
+       :math:`v_i=1/\theta_i-1` (``variant="beta"``, Algorithm 1).
+    2. Offer the set with the largest expected revenue under these weights, at most k
+       arms (exactly k with equal revenues).
+
+    The recommendation is the set of largest expected revenue under the mean purchases
+    per epoch.
+
+    **The form with a regret bound.** With ``variant="correlated"`` each arm is first
+    offered alone in one epoch. Then :math:`v_i=m_i+\theta s_i` with one :math:`\theta`
+    for all arms, the largest of k standard normal numbers, :math:`m_i=V_i/n_i` and
+    :math:`s_i=\sqrt{50m_i(m_i+1)/n_i}+75\sqrt{\log(Tk)}/n_i`. With equal revenues the
+    set has the k largest :math:`v_i`, also if :math:`\theta` is so low that some are
+    negative. With others a negative weight counts as 0, and such arms fill the places
+    that are left, those with the largest :math:`v_i` first, if they earn as much as the
+    set does. Ties at random. It needs T. Natural logarithm.
+
+    **Assumptions.** Multinomial logit. That nobody chooses must happen.
+
+    **Look-ahead.** An epoch is one event; the distribution is the same as round by
+    round.
 
     References
     ----------

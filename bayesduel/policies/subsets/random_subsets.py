@@ -12,9 +12,14 @@ from bayesduel.policies.subsets._reward_counts import CountingPolicy, RewardCoun
 
 @register("random-subsets", acronym="Random subsets")
 class RandomSubsets(CountingPolicy):
-    """Offers k arms uniformly at random in every round.
+    r"""Offers k arms uniformly at random in every round.
 
-    Recommends the k arms with the largest mean reward; ties at random.
+    Use it as a yardstick.
+
+    Notes
+    -----
+    **Rule.** Draw k arms uniformly at random in each round. The recommendation is the k
+    arms with the largest mean reward; ties at random.
 
     Examples
     --------

@@ -35,25 +35,10 @@ class StageState(NamedTuple):
 
 @register("stagewise", acronym="Stagewise Elimination")
 class StagewiseElimination(SubsetPolicy):
-    """Uniform play in stages, accepting and rejecting arms by confidence intervals.
+    r"""Uniform play in stages, accepting and rejecting arms by confidence intervals.
 
-    In stage s, 2^s times: the undecided arms in random order, cut into blocks of k. A
-    last block that is too short is filled up with accepted arms, then rejected ones,
-    then other undecided ones, at random. Rewards of a block's own arms are counted.
-    After the stage, with k' places left, mean m_i of 2^s rewards and radius
-    rho_i = sqrt(log(4 n s^2/delta)/(2 2^s)), arms with m_i - rho_i > m_j + rho_j are
-    accepted, j being the arm with the (k' + 1)-th largest mean, and arms with
-    m_i + rho_i < m_j - rho_j rejected, j that with the k'-th largest. When k arms are
-    accepted, or no more than k' undecided ones are left, these are played forever.
-    Natural logarithm.
-
-    The structure is the paper's; the radii and the order in which blocks are filled up
-    are choices made here. The theory asks for independent arms or random utilities; in
-    worlds without total order an arm of the best set can be rejected, and the regret is
-    then linear.
-
-    With ``look_ahead`` the rounds after the last decision are one event. Recommends the
-    accepted arms, filled up by the means of the last stage.
+    Use it for independent arms or random utilities. In worlds without a total order an
+    arm of the best set can be rejected, and the regret is then linear.
 
     Parameters
     ----------
@@ -64,6 +49,28 @@ class StagewiseElimination(SubsetPolicy):
         M = 2^s and v = m (1 - m).
     look_ahead : bool
         Play the rounds after the last decision in one go.
+
+    Notes
+    -----
+    **Rule.** In stage s (natural logarithm):
+
+    1. Repeat :math:`2^s` times: cut the undecided arms, in random order, into blocks of
+       k, and offer each block. A last block that is too short is filled up with
+       accepted arms, then rejected ones, then other undecided ones, at random. Rewards
+       of a block's own arms are counted.
+    2. With k' places left, mean :math:`m_i` of :math:`2^s` rewards and radius
+       :math:`\rho=\sqrt{\log(4ns^2/\delta)/(2\cdot2^s)}`, accept arms with
+       :math:`m_i-\rho>m_j+\rho`, j being the arm with the (k' + 1)-th largest mean.
+       Reject arms with :math:`m_i+\rho<m_j-\rho`, j that with the k'-th largest.
+    3. When k arms are accepted, or no more than k' undecided ones are left, these are
+       played for ever.
+
+    The recommendation is the accepted arms, filled up by the means of the last stage.
+
+    **Assumptions.** Independent arms or random utilities. The structure is the paper's;
+    the radii and the order in which blocks are filled up are choices made here.
+
+    **Look-ahead.** The rounds after the last decision are one event.
 
     References
     ----------

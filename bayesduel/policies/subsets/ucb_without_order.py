@@ -29,20 +29,13 @@ if TYPE_CHECKING:
 
 @register("ucb-no-order", acronym="UCB-no-order", theorems=(choice_table_bounds,))
 class UCBWithoutOrder(CountingPolicy):
-    """The index rule that needs no total order of the arms.
+    r"""The index rule that needs no total order of the arms.
 
-    Offers the k arms with the largest C_i/N_i + Bmax sqrt(alpha log T / N_i), C_i the
-    rewards of arm i in all sets so far; ties at random, arms never offered first. Only
-    indices of offered arms move: the horizon is in them, not the round (Algorithm 1).
-    Natural logarithm.
+    Offers the arms with the largest upper confidence bounds, with the horizon in the
+    bounds.
 
-    With ``look_ahead`` a set is offered for as many rounds at once as it surely stays
-    the set of the largest indices, whatever the rewards; sets have the same
-    distribution.
-
-    Theory: alpha >= 2, and an arm of the best set is chosen at least as often in every
-    other set (a warning names a set in which it is not). Recommends the k arms with the
-    largest indices.
+    Use it for choices from sets if a theorem must hold whatever stands beside an arm.
+    It has 19 to 30 % more regret than CUCB.
 
     Parameters
     ----------
@@ -52,6 +45,25 @@ class UCBWithoutOrder(CountingPolicy):
         Bmax (Section 6.2).
     look_ahead : bool
         Play rounds that cannot change the set in one go.
+
+    Notes
+    -----
+    **Rule.** With :math:`C_i` the rewards of arm i in :math:`N_i` offers, B = Bmax
+    and T the horizon (natural logarithm), in each round:
+
+    1. Offer arms that were never offered.
+    2. Otherwise offer the k arms with the largest :math:`C_i/N_i+B\sqrt{\alpha\log
+       T/N_i}`. Ties at random.
+
+    Only indices of offered arms change, because the horizon is in them and not the
+    round (Algorithm 1). The recommendation is the k arms with the largest indices.
+
+    **Assumptions.** :math:`\alpha\ge2`, and an arm of the best set is chosen at least
+    as often in every other set (a warning names a set in which it is not). A known
+    horizon.
+
+    **Look-ahead.** A set is offered for as many rounds at once as it surely has the
+    largest indices, whatever the rewards; sets have the same distribution.
 
     References
     ----------

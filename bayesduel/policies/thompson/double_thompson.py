@@ -73,37 +73,20 @@ from theory.theorems import double_thompson_bound, double_thompson_refined_bound
     theorems=(double_thompson_bound, double_thompson_refined_bound),
 )
 class DoubleThompson(KernelPolicy):
-    """Double Thompson Sampling (D-TS, D-TS+).
+    r"""Double Thompson Sampling (D-TS, D-TS+, pure D-TS, BT-TS).
 
-    Both arms of a duel are drawn from Beta posteriors of the pairs: the first wins the
-    vote of one sample among the arms that the confidence bounds leave as possible
-    Copeland winners; the second is the arm that does best against the first in another,
-    independent sample, unless the bounds rule it out. Prior Beta(1, 1) per unordered
-    pair unless another one is given; the bounds count duels alone. ``log`` is natural;
-    t counts from 1.
+    Draws both arms of a duel from the posterior of the preferences, and excludes arms
+    and opponents that confidence bounds rule out. It needs no Condorcet winner, no
+    horizon and no tuning.
 
-    With ``look_ahead`` the rounds in which the first arm would meet itself are not
-    stepped through: their number is geometric and drawn at once. The distribution of
-    all counts of different arms, of the state at every round, and the mean of every
-    regret are exactly those of the step form. Where several arms lead, D-TS splits the
-    self-duels of a stretch among them as round by round. So does D-TS+ where all arms
-    lead, and up to round 4,096. Later it draws as many champions as 4,096 times the
-    part of all rounds so far that the stretch makes up, and splits in proportion to
-    them, which varies a little more (``docs/theory/look_ahead.md`` says how much).
+    Use ``d-ts+`` if you know nothing about the preferences; ``d-ts`` is as good with a
+    Condorcet winner, and the usual choice with late answers. Use ``bt-ts`` if all arms
+    lie on one scale of quality, as in ratings.
 
-    With another ``posterior`` both samples are preference matrices drawn from that,
-    with the same rule and the same bounds, which assume nothing. Where its draws are
-    independent and ``look_ahead`` is on, 16 rounds are drawn at once, up to the first
-    in which different arms meet; the probability of an idle round has no closed form.
-
-    BT-TS is pure D-TS over Bradley-Terry, by :class:`~bayesduel.posteriors.Laplace` or
-    :class:`~bayesduel.posteriors.HMC`, its slow truth. One scale shares what is learnt
-    between all pairs, K unknowns where Beta distributions have K (K - 1) / 2: the best
-    arms of two samples of utilities meet. The price is the assumption: with cyclic
-    preferences it may settle on an arm that is no Copeland winner, and the bounds do
-    not save it, since an arm that only meets itself is never ruled out;
-    ``diagnostics.transitivity`` looks for cycles in votes. The theorems on D-TS say
-    nothing of other posteriors than Beta distributions, and none is known to us.
+    - ``d-ts``: ties among first arms are broken at random.
+    - ``d-ts+``: by the least estimated regret.
+    - ``pure-d-ts``: no confidence bounds.
+    - ``bt-ts``: pure D-TS with a Bradley-Terry posterior.
 
     Parameters
     ----------
@@ -117,13 +100,50 @@ class DoubleThompson(KernelPolicy):
         Use the confidence bounds. Without them (pure D-TS, Appendix D.2.4 there) regret
         is linear when a Copeland winner loses to some arm.
     look_ahead : bool
-        Jump over idle rounds. Without it every round is drawn.
+        Skip self-duels without stepping through them.
     posterior : PairPosterior, or its name
         What both samples are drawn from: "beta" is ``BetaPairs()``, "bradley-terry"
         ``Laplace(BradleyTerry())``, "bradley-terry-hmc" ``HMC(BradleyTerry())``, and
         likewise "thurstone". Their parameters may be given by name as well, as in
         ``policies.get("d-ts", prior=2)``. On one scale samples never tie, so that
         ``tie_break`` must then be "random".
+
+    Notes
+    -----
+    **Rule.** Of a pair of arms, :math:`w_{ij}` counts the duels that i won against j,
+    :math:`n_{ij}` all duels, and :math:`u_{ij}=w_{ij}/n_{ij}+\sqrt{\alpha\log
+    t/n_{ij}}` is an upper confidence bound, :math:`l_{ij}=1-u_{ji}` a lower one. In
+    round t (natural logarithms, t from 1):
+
+    1. Keep the arms that may be Copeland winners: those with the most bounds
+       :math:`u_{ij}` above 1/2.
+    2. Draw a preference matrix from the posterior,
+       :math:`\theta_{ij}\sim\mathrm{Beta}(w_{ij}+1,w_{ji}+1)` for each unordered pair.
+       The first arm is the one of step 1 that beats the most arms in it. D-TS breaks
+       ties at random, D-TS+ by the least estimated regret.
+    3. Draw another sample against the first arm i, with :math:`\theta_{ii}=1/2`. The
+       second arm is the one with the largest :math:`\theta_{ji}` among those with
+       :math:`l_{ji}\le1/2`. It may be the first arm again.
+
+    **Assumptions.** None for the rule. The theorems need :math:`\alpha>1/2` and no ties
+    between arms. They are about Beta posteriors; for other posteriors none is known.
+
+    **Other posteriors.** With ``posterior`` both samples are drawn from that, with the
+    same rule and the same bounds, which count duels alone. BT-TS shares what it learns
+    between all pairs: K unknowns instead of K (K - 1) / 2. If arms beat each other in
+    circles it may settle on an arm that is no Copeland winner, and bounds would not
+    help, since an arm that only meets itself is never ruled out.
+    ``diagnostics.transitivity`` looks for circles in votes.
+
+    **Look-ahead.** In most rounds the first arm meets itself. The number of such rounds
+    until the next duel of different arms is geometric, and is drawn at once. All counts
+    of duels of different arms, the state at every round, and the mean of every regret
+    have the same distribution as round by round. If several arms lead, D-TS splits the
+    self-duels among them as round by round; D-TS+ does so if all arms lead, and up to
+    round 4,096. Later D-TS+ draws 4,096 champions times the share of all rounds that
+    the stretch makes up, and splits in proportion, which varies a little more
+    (``docs/theory/look_ahead.md``). With another posterior 16 rounds are drawn at once,
+    up to the first duel of different arms.
 
     References
     ----------

@@ -45,20 +45,13 @@ from theory.arguments import number_above, one_of
 
 @register("rcs", acronym="RCS")
 class RelativeConfidenceSampling(KernelPolicy):
-    """Relative Confidence Sampling (RCS).
+    r"""Relative Confidence Sampling (RCS).
 
-    The champion is the arm that beats all others in one sample of the posterior, by
-    default with prior Beta(1, 1) per unordered pair; where there is none, the arm that
-    was champion least often. The challenger is the arm with the largest upper
-    confidence bound against it, the champion itself included at 1/2. ``log`` is
-    natural; an uncompared pair has u = 2. Ties are broken at random.
+    Draws the first arm from the posterior, and the second by an upper confidence bound.
+    It looks for a Condorcet winner.
 
-    A round teaches nothing when the champion is an arm that surely beats all others;
-    there is at most one. While its bounds hold and it has been champion more often than
-    some other arm, such rounds are independent, each with the probability that the arm
-    beats all others in the sample: their number is geometric, and ``look_ahead`` draws
-    it at once, with the champion of the round that follows. The distribution of
-    everything that is counted is that of the step form.
+    Use it to compare with RUCB or D-TS. Without a Condorcet winner it need not settle,
+    and its regret grows in every round.
 
     Parameters
     ----------
@@ -68,10 +61,31 @@ class RelativeConfidenceSampling(KernelPolicy):
         Without an arm that beats all others in the sample: the arm that was champion
         least often (as in the paper), or any (as Wu and Liu 2016 describe it).
     look_ahead : bool
-        Jump over self-duels. Without it every round is drawn.
+        Skip self-duels without stepping through them.
     posterior : BetaPairs
         What the sample is drawn from; its ``prior`` may be given in its place by name,
         as in ``policies.get("rcs", prior=2)``. The bounds count duels alone.
+
+    Notes
+    -----
+    **Rule.** With :math:`w_{ij}` wins in :math:`n_{ij}` duels,
+    :math:`u_{ij}=w_{ij}/n_{ij}+\sqrt{\alpha\log t/n_{ij}}`, and :math:`u_{ij}=2` for a
+    pair without duels. In round t (natural logarithm):
+
+    1. Draw a preference matrix from the posterior, by default
+       :math:`\mathrm{Beta}(w_{ij}+1,w_{ji}+1)` for each pair.
+    2. The champion is the arm that beats all others in it. If there is none, it is the
+       arm that was champion least often.
+    3. The challenger is the arm j with the largest :math:`u_{ji}` against the champion
+       i, with :math:`u_{ii}=1/2`. Ties are broken at random.
+
+    **Assumptions.** A Condorcet winner, and :math:`\alpha>1/2`.
+
+    **Look-ahead.** A round teaches nothing if the champion is an arm whose bounds show
+    that it beats all others; there is at most one. While these bounds hold and it has
+    been champion more often than some other arm, such rounds are independent, so that
+    their number is geometric and drawn at once. All counts have the same distribution
+    as round by round.
 
     References
     ----------

@@ -43,55 +43,14 @@ _OF_BETA_PAIRS = ("c", "eta", "floor", "doubts", "flips_only", "pairs")
 
 @register("rd-ts", acronym="RD-TS")
 class RivalDirectedThompson(KernelPolicy):
-    """Rival-directed Thompson sampling (RD-TS). Ours; nothing is proved of it as it is.
+    r"""Rival-directed Thompson sampling (RD-TS). An algorithm of this project.
 
-    With a floor under the duels of each pair its regret is logarithmic, and its
-    relative RD-TS* (`RivalDirectedStar`) has the constant of the lower bound; both are
-    proved in ``docs/theory/rival_directed_star.md``.
+    Explores as often as the leader is likely to be wrong, and plays the pairs that
+    would prove it. No confidence bound, no horizon, and no linear program.
 
-    The posterior decides when to explore, and a rival's world decides where. Let w be
-    the leader, and Phi_i the posterior probability that arm i has more wins (a larger
-    Copeland score) than w. A round explores with probability min(1, c sum_i Phi_i);
-    else w meets itself. A round that explores draws a rival i in proportion to Phi_i,
-    and the signs of its pairs and of the leader's *given* that the rival dethrones the
-    leader, and plays one of the pairs whose sign is flipped against the majority of
-    its duels. The cheapest ways to be wrong are the likeliest worlds, so play equalizes
-    them, as the constraints of the optimal exploration program demand. No confidence
-    bound, no round number, no horizon, no program is solved.
-
-    ``docs/theory/rival_directed.md`` has the rule in full, and what was measured. The
-    leader has the fewest losses by majority of the pseudo-counts, even pairs counting
-    half; among several the one that the efficient program proves most cheaply at the
-    estimated regret of a duel over E KL(theta, 1/2) in nats (`ecw_costs`); remaining
-    ties at random, anew after each duel of different arms. Even pairs count as flipped.
-    With ``pairs="gradient"`` no world is drawn: the pair that moves the sum of all
-    Phi_i the most per regret is played, ties at random.
-
-    With ``cost="duels"`` every duel of different arms costs the same, and no arm meets
-    itself: to *name* a winner with few duels, see :mod:`bayesduel.stopping`. Then
-    the ``floor`` and ``c`` play no part, and each round explores; where every Phi_i is
-    too small for a number, the leader meets any rival. With ``cost="prices"`` the same
-    holds with the price of a duel in place of 1: that of the instance,
-    ``PreferenceMatrix(values, prices=...)``, or as ``next_pairs(prices=...)`` and
-    studies know it. A leader is then cheap to prove, and a pair of the rival's world
-    likely, by its price.
-
-    With another ``posterior``, on one scale of utilities, the rule is simpler. The
-    leader has the largest utility at the mode. A round draws utilities: if the leader
-    is on top it meets itself, else the arm on top is the rival, and its world is the
-    likeliest one in which both have the same utility. The pair of arms that tells that
-    world from the mode best per regret is compared; with ``cost="duels"`` a rival is
-    drawn in proportion to the posterior density of its world, without idle rounds.
-    Equal pairs, and who of both is first, at random; equal leaders by an order that is
-    drawn for the run. The lower bound that applies is that of the model,
-    `theory.structured_lower_bound`, and not the one of matrices. As with D-TS, 16
-    rounds are drawn at once, up to the first that explores. The parameters ``c`` to
-    ``pairs`` are for Beta distributions alone.
-
-    Nothing changes between two duels of different arms, so the self-duels before the
-    next one are geometric, and ``look_ahead`` draws their number at once. The
-    distribution of all duels is that of the step form. With two equal Copeland winners
-    Phi never vanishes, and every round is an event.
+    Use it for small regret at once on any matrix if you need no theorem, and with
+    ``cost="duels"`` to name a winner with few duels (:mod:`bayesduel.stopping`). With
+    32 arms or more use ``doubts=0.5``.
 
     Parameters
     ----------
@@ -114,13 +73,63 @@ class RivalDirectedThompson(KernelPolicy):
     cost : {"regret", "duels", "prices"}
         What a duel costs: its estimated regret, 1 each, or its price.
     look_ahead : bool
-        Jump over self-duels.
+        Skip self-duels without stepping through them.
     posterior : PairPosterior, or its name
         ``BetaPairs(prior=5)`` by default, also as "beta": skeptical, so that few duels
         prove little. Its ``prior`` may be given in its place by name, as in
         ``policies.get("rd-ts", prior=8)``. Or one on a scale: "bradley-terry",
         "thurstone", the same with "-hmc", or ``Laplace(model)``, where the model says
         ``utility_decides``, as with ``BradleyTerry(covariates=True)``.
+
+    Notes
+    -----
+    **Rule.** Let :math:`w` be the leader, and :math:`\Phi_i` the posterior probability
+    that arm i has more wins (a larger Copeland score) than w. In each round:
+
+    1. Explore with probability :math:`\min(1,c\sum_i\Phi_i)`. Otherwise w meets itself.
+    2. To explore, draw a rival i in proportion to :math:`\Phi_i`.
+    3. Draw the signs of the pairs of i and w, given that the rival has more wins than
+       the leader.
+    4. Play one of the pairs whose sign is opposite to the majority of its duels.
+
+    The cheapest ways to be wrong are the likeliest worlds, so play makes all of them
+    equally unlikely, as the constraints of the optimal exploration require.
+    ``docs/theory/rival_directed.md`` has the rule in full, and measurements.
+
+    **Leader.** The arm with the fewest losses by majority of the pseudo-counts, even
+    pairs counting half. Of several, the one that the efficient program proves at the
+    least cost (`ecw_costs`: estimated regret of a duel over
+    :math:`\mathrm{E}\,\mathrm{KL}(\theta,1/2)`). Remaining ties are broken at random,
+    again after each duel of different arms. Even pairs count as opposite. With
+    ``pairs="gradient"`` no signs are drawn: the pair that changes the sum of all
+    :math:`\Phi_i` most per regret is played.
+
+    **Assumptions.** Nothing is proved about this rule as it is. With a floor under the
+    duels of each pair its regret is logarithmic, and its relative RD-TS*
+    (`RivalDirectedStar`) has the constant of the lower bound; both are proved in
+    ``docs/theory/rival_directed_star.md``.
+
+    **Costs.** With ``cost="duels"`` every duel of different arms costs the same, and no
+    arm meets itself. ``floor`` and ``c`` are then not used, and each round explores;
+    where every :math:`\Phi_i` is too small for a number, the leader meets any rival.
+    ``cost="prices"`` uses the price of a duel instead of 1: that of
+    ``PreferenceMatrix(values, prices=...)``, ``next_pairs(prices=...)`` or a study.
+
+    **One scale of utilities.** With another ``posterior`` the leader has the largest
+    utility at the mode. A round draws utilities. If the leader has the largest, it
+    meets itself. Otherwise the arm with the largest is the rival, its world is the
+    likeliest one in which both are equal, and the pair that separates that world from
+    the mode best per regret is compared. With ``cost="duels"`` the rival is drawn in
+    proportion to the posterior density of its world. Equal pairs, and which arm is
+    first, are random; equal leaders follow an order drawn for the run. The lower bound
+    that applies is `theory.structured_lower_bound`. The parameters ``c`` to ``pairs``
+    are for Beta distributions alone.
+
+    **Look-ahead.** Nothing changes between two duels of different arms, so the number
+    of self-duels before the next one is geometric, and drawn at once; all duels have
+    the same distribution as round by round. With a posterior on a scale 16 rounds are
+    drawn at once, up to the first that explores. With two equal Copeland winners every
+    round is an event.
 
     References
     ----------

@@ -24,24 +24,13 @@ class SelfSparringState(NamedTuple):
 
 @register("self-sparring", acronym="Self-Sparring")
 class SelfSparring(Policy):
-    """Self-Sparring with independent Beta arms (IndSelfSparring), two arms per round.
+    r"""Self-Sparring with independent Beta arms (IndSelfSparring).
 
-    Each of the two positions draws a score for every arm from its own Beta posterior,
-    Beta(S + 1, F + 1) by default, and takes the largest. The winner's S and the loser's
-    F grow by ``eta``. A self-duel changes nothing: counting its coin flip would pull
-    the score of a good arm to 1/2. (The algorithm is stated for m >= 2 arms per round;
-    a duel has two.)
+    Treats each arm as an ordinary bandit arm, and draws both arms of a duel by Thompson
+    sampling from its scores.
 
-    The score of an arm is its rate of wins against the current mixture of opponents,
-    which moves. There is no guarantee without a total order of the arms: on cyclic
-    preferences single runs can stay with a wrong arm for very long.
-
-    There is no look-ahead: the probability that both positions take the same arm, each
-    the largest of K independent Betas, has no closed form from which the length of an
-    idle stretch could be drawn.
-
-    Ties among scores have probability 0; ties of the recommendation are broken at
-    random.
+    Use it as a simple baseline when all arms lie on one order. If arms beat each other
+    in circles, single runs can stay with a wrong arm for very long.
 
     Parameters
     ----------
@@ -50,6 +39,25 @@ class SelfSparring(Policy):
     posterior : BetaArms
         What the scores are drawn from; its ``prior`` may be given in its place by name,
         as in ``policies.get("self-sparring", prior=2)``.
+
+    Notes
+    -----
+    **Rule.** Each arm has wins S and losses F. In each round:
+
+    1. Each of the two positions draws a score for every arm from Beta(S + 1, F + 1),
+       and takes the arm with the largest.
+    2. The winner's S and the loser's F grow by ``eta``. A self-duel changes nothing:
+       its coin flip would pull the score of a good arm to 1/2.
+
+    Ties among scores have probability 0; ties of the recommendation are broken at
+    random. The paper states the algorithm for m >= 2 arms per round; a duel has two.
+
+    **Assumptions.** A total order of the arms. The score of an arm is its rate of wins
+    against the current mixture of opponents, which moves, and without such an order
+    there is no guarantee.
+
+    **Look-ahead.** None: the probability that both positions take the same arm has no
+    closed form.
 
     References
     ----------

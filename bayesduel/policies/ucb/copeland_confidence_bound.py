@@ -162,35 +162,48 @@ def open_belief(state: Any, number: int) -> tuple[int, int]:
 
 @register("ccb", acronym="CCB", theorems=(ccb_order,))
 class CopelandConfidenceBound(KernelPolicy):
-    """Copeland Confidence Bound (CCB).
+    r"""Copeland Confidence Bound (CCB).
 
-    The optimistic champions are the arms that, by their upper bounds, may beat the most
-    others. Beside them the algorithm keeps the arms that may still be Copeland winners,
-    and for the others a short list of arms believed to beat them (as many as prove
-    that an arm is no winner), which it forgets when a belief is disproved. With
-    probability 1/4 an open belief is checked; else a champion is drawn, with
-    probability 2/3 among the potential winners if it can be, and meets the arm with the
-    largest upper bound against it, of all arms or (1/2) of its believed superiors,
-    without arms that beat it for sure. ``log`` is natural; an uncompared pair has u = 2
-    and l = 0.
+    Confidence bounds for Copeland winners: it keeps the arms that may win, and for each
+    other arm a short list of arms that are believed to beat it.
 
-    A champion duels itself when all its pairs are decided. While no bound reaches 1/2
-    the sets stay as they are, the rounds are independent, and the number of such self-
-    duels is geometric; ``look_ahead`` draws it at once, and how often each champion
-    meets itself. The distribution of everything that is counted is that of the step
-    form.
-
-    Ties among challengers are broken at random, never in favor of the champion. Where
-    no believed superior is admissible all arms are (not stated in the paper; the
-    program of Wu and Liu 2016 does so). Believed superiors to keep are drawn
-    independently for each arm.
+    Use it to compare with D-TS, which also needs no Condorcet winner and has less
+    regret.
 
     Parameters
     ----------
     alpha : float
         Bounds wins/n +- sqrt(alpha log t / n); > 1/2 in the theory.
     look_ahead : bool
-        Jump over self-duels.
+        Skip self-duels without stepping through them.
+
+    Notes
+    -----
+    **Rule.** Bounds are :math:`w_{ij}/n_{ij}\pm\sqrt{\alpha\log t/n_{ij}}` (natural
+    logarithm); a pair without duels has the bounds 2 and 0. In each round:
+
+    1. The optimistic champions are the arms that, by their upper bounds, may beat the
+       most others.
+    2. The algorithm keeps the arms that may still be Copeland winners. For each other
+       arm it keeps as many arms believed to beat it as prove that it is no winner, and
+       forgets them when a belief is disproved.
+    3. With probability 1/4 it checks a belief that is open.
+    4. Otherwise it draws a champion, with probability 2/3 among the potential winners
+       if possible. The champion meets the arm with the largest upper bound against it,
+       of all arms or (with probability 1/2) of its believed superiors, without arms
+       that surely beat it.
+
+    Ties among challengers are broken at random, never in favor of the champion. If no
+    believed superior is admissible all arms are (not stated in the paper; the program
+    of Wu and Liu 2016 does so). The superiors to keep are drawn independently for each
+    arm.
+
+    **Assumptions.** :math:`\alpha>1/2`; no Condorcet winner is needed.
+
+    **Look-ahead.** A champion duels itself when all its pairs are decided. While no
+    bound reaches 1/2 the sets stay as they are and rounds are independent. The number
+    of such self-duels is then geometric and drawn at once, and so is how often each
+    champion meets itself. All counts have the same distribution as round by round.
 
     References
     ----------

@@ -34,23 +34,38 @@ from theory.theorems import rucb_bound
 
 @register("rucb", acronym="RUCB", theorems=(rucb_bound,))
 class RelativeUCB(KernelPolicy):
-    """Relative Upper Confidence Bound (RUCB).
+    r"""Relative Upper Confidence Bound (RUCB).
 
-    The champion is drawn among the arms that no other arm beats for sure (u >= 1/2
-    against all), the challenger is the arm with the largest upper bound against it,
-    the champion itself included at 1/2. When all others are below 1/2 the champion
-    duels itself; no random number and no count is involved until the first bound comes
-    back to 1/2, which ``look_ahead`` computes.
+    Plays an arm that may be the Condorcet winner against its strongest possible
+    opponent. It needs no horizon.
 
-    Ties among challengers are broken at random, never in favor of the champion. ``log``
-    is natural; an uncompared pair has u = 2.
+    Use it as the standard baseline with a Condorcet winner. D-TS has less regret.
+    Without a Condorcet winner it never settles.
 
     Parameters
     ----------
     alpha : float
         u = wins/n + sqrt(alpha log t / n); > 1/2 in the theory.
     look_ahead : bool
-        Jump over self-duels. Both forms play the same duels.
+        Skip self-duels without stepping through them; the duels are the same.
+
+    Notes
+    -----
+    **Rule.** With :math:`w_{ij}` wins in :math:`n_{ij}` duels,
+    :math:`u_{ij}=w_{ij}/n_{ij}+\sqrt{\alpha\log t/n_{ij}}` is an upper confidence
+    bound, :math:`u_{ii}=1/2`, and :math:`u_{ij}=2` for a pair without duels. In round t
+    (natural logarithm):
+
+    1. The candidates are the arms i with :math:`u_{ij}\ge1/2` against all j.
+    2. Draw the champion among them.
+    3. The challenger is the arm with the largest :math:`u_{ji}` against the champion i,
+       the champion included. Ties are broken at random, never in favor of the champion.
+
+    **Assumptions.** A Condorcet winner, and :math:`\alpha>1/2`.
+
+    **Look-ahead.** When all others are below 1/2 the champion duels itself. No random
+    number and no count is involved until the first bound returns to 1/2, at a round
+    that is computed.
 
     References
     ----------

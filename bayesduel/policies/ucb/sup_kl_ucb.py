@@ -32,27 +32,14 @@ class SupKLUCBState(NamedTuple):
 
 @register("sup-klucb", acronym="Sup-KLUCB", theorems=(sup_klucb_constant,))
 class SupKLUCB(Policy):
-    """Sup-KLUCB: KL-UCB on pairs of arms, self-pairs included.
+    r"""Sup-KLUCB: KL-UCB on pairs of arms, self-pairs included.
 
-    Every pair {i, j}, i <= j, is a "super-arm" with the mean S_i S_j, where S_i in
-    [0, 1] is the empirical score of arm i. After every super-arm was played once, the
-    one with the largest index max{q : KL(mean, q) <= b / plays} is played, with
-    b = c1 log(n - M) + c2 log(log(n - M) + 1) in round n, M = K (K + 1) / 2 super-arms,
-    c1 = 2 / K and c2 = 3 / K + 40 / (K - 2)^2 (3 / K for two arms). Natural logarithms.
-    The first M rounds are in lexicographic order, ties of indices are broken at random.
+    Treats every pair of arms as one arm of an ordinary bandit, whose reward is the
+    product of two scores.
 
-    The winner of the score must be unique. Once an arm has won its empirical duels with
-    all others, its self-duel has mean and index 1, every other index is below 1, and it
-    is played for good: an *absorption*, which ``look_ahead`` jumps over. That is the
-    rule as printed. On matrices where a weak arm can sweep its first duels it locks on
-    that arm with constant probability, so the regret is linear; ``mean_cap`` and
-    ``min_plays`` are extensions of this toolkit against it. Borda scores are never 1.
-
-    Deviations: the paper prints W <- w for the wins of a super-arm, W + w is meant.
-    Indices are compared by -log(1 - index), on which those next to 1 do not round to 1.
-    Before absorption every play changes the count of its super-arm and with it the
-    next choice, so those rounds are stepped. With outcomes on their way (delayed
-    feedback) a duel counts when its outcome arrives, a self-duel when it is asked for.
+    Use it to compare. As printed it can lock on a weak arm with constant probability,
+    and then has linear regret; ``mean_cap`` and ``min_plays`` are extensions against
+    that.
 
     Parameters
     ----------
@@ -67,7 +54,34 @@ class SupKLUCB(Policy):
     min_plays : int
         Extension: plays of every super-arm before the indices decide; 1 in the paper.
     look_ahead : bool
-        Jump over absorption. Both forms play the same duels.
+        Skip the rounds after absorption; the duels are the same.
+
+    Notes
+    -----
+    **Rule.** Every pair {i, j}, :math:`i\le j`, is a super-arm with the mean
+    :math:`S_i\,S_j`, where :math:`S_i` in [0, 1] is the empirical score of arm i. There
+    are M = K (K + 1) / 2 of them. With natural logarithms:
+
+    1. Play every super-arm once, in lexicographic order.
+    2. In round n play the one with the largest index
+       :math:`\max\{q:\mathrm{KL}(S_i\,S_j,q)\le b/n_{ij}\}`, where
+       :math:`b=c_1\log(n-M)+c_2\log(\log(n-M)+1)`, :math:`c_1=2/K` and
+       :math:`c_2=3/K+40/(K-2)^2` (3/K for two arms). Ties are broken at random.
+
+    **Assumptions.** The winner of the score must be unique.
+
+    **Absorption.** Once an arm has won its empirical duels with all others, its
+    self-duel has mean and index 1, every other index is below 1, and it is played for
+    ever. That is the rule as printed. A weak arm that wins its first duels is then
+    kept. Borda scores are never 1.
+
+    **Deviations.** The paper prints W <- w for the wins of a super-arm; W + w is meant.
+    Indices are compared by -log(1 - index), on which those next to 1 do not round to 1.
+    With late outcomes a duel counts when its outcome arrives, a self-duel when it is
+    asked for.
+
+    **Look-ahead.** Absorption is one stretch. Before it every play changes the next
+    choice, so those rounds are stepped.
 
     References
     ----------

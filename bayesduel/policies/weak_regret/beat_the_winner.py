@@ -24,21 +24,13 @@ class BeatTheWinnerState(NamedTuple):
 @register("btwr", acronym="BtWR", resets=True)
 @register("btw", acronym="BtW")
 class BeatTheWinner(Policy):
-    """Beat the Winner (BtW), and Beat the Winner Reset (BtWR).
+    r"""Beat the Winner (BtW), and Beat the Winner Reset (BtWR).
 
-    Arms stand in a queue, in a random order at first. In iteration r the incumbent and
-    the head of the queue meet until one of them has won r duels. The winner is the next
-    incumbent, the loser goes to the end of the queue, and r grows by one. With
-    ``resets`` it begins again at r = 1 after an iteration that the incumbent has lost.
-    There are no ties. The recommendation is the incumbent.
+    Lets an incumbent meet the other arms in turn, in ever longer series. For weak
+    regret, which counts the rounds without the best arm.
 
-    The longer an arm has been the incumbent, the harder it is to replace, so the best
-    arm is in nearly all pairs in the end. With ``resets`` a new incumbent is easy to
-    replace, however late it comes: that makes it a rule for preferences that change.
-
-    An iteration cannot end before one of the two has won the duels that it lacks. These
-    are asked for at once: a run of 10^12 rounds has a million iterations, each with a
-    dozen questions at most.
+    Use ``btwr`` for weak regret if preferences change and stay as they are for long in
+    between. If they never change use WS-W.
 
     Parameters
     ----------
@@ -47,9 +39,26 @@ class BeatTheWinner(Policy):
 
     Notes
     -----
-    Both forms are written from the public program of the authors of [2]_. The paper
-    [1]_ was not at hand; it is the source that they name for the form without
-    ``resets``.
+    **Rule.** Arms stand in a queue, in a random order at first. In iteration r:
+
+    1. The incumbent and the head of the queue meet until one of them has won r duels.
+    2. The winner is the next incumbent. The loser goes to the end of the queue.
+    3. r grows by one. With ``resets`` it returns to r = 1 after an iteration that the
+       incumbent has lost.
+
+    There are no ties. The recommendation is the incumbent.
+
+    The longer an arm has been the incumbent, the harder it is to replace, so the best
+    arm is in nearly all pairs in the end. With ``resets`` a new incumbent is easy to
+    replace, however late it comes.
+
+    **Look-ahead.** An iteration cannot end before one of the two has won the duels that
+    it lacks; these are asked for at once. A run of :math:`10^{12}` rounds has a million
+    iterations, each with a dozen questions at most.
+
+    **Source of the rule.** Both forms are written from the public program of the
+    authors of the second reference. The first reference was not at hand; it is the
+    source that they name for the form without ``resets``.
 
     References
     ----------

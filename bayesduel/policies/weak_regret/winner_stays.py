@@ -64,18 +64,13 @@ def start_winner_stays(num_arms: int) -> WinnerStaysState:
     "ws-w", acronym="WS-W", theorems=(winner_stays_bound, winner_stays_order_bound)
 )
 class WinnerStays(Policy):
-    """Winner Stays for weak regret (WS-W).
+    r"""Winner Stays for weak regret (WS-W).
 
-    With C the wins of an arm minus its losses, the two arms with the largest C meet.
-    Ties are broken in favor of the arms of the round before, the first one of them
-    first, then at random. The recommendation is the arm with the largest C, by the same
-    rule.
+    The winner of a series stays and meets the next arm. Weak regret, the number of
+    rounds without the best arm, stays finite.
 
-    So an arm meets another one until one of them has lost once more than all arms that
-    wait; the other one stays. An *iteration* has K - 1 such series, after which the
-    winner of the last one has C = (K - 1) r and all others -r. A winner that comes so
-    far ahead is never caught: its weak regret is finite at every horizon. There are no
-    self-duels, so strong regret grows linearly.
+    Use it if it is enough that the best arm is one of the two. For strong regret use
+    :class:`StrongWinnerStays`.
 
     Parameters
     ----------
@@ -84,6 +79,26 @@ class WinnerStays(Policy):
         in a preference matrix, where the arm that is ahead wins at least 0.55 against
         each other arm, and will lose a series with probability below 1e-30. Otherwise
         every round is played. The page on weak regret says how.
+
+    Notes
+    -----
+    **Rule.** C is the number of wins of an arm minus its losses. In each round the two
+    arms with the largest C meet. Ties are broken in favor of the arms of the round
+    before, the first one of them first, then at random. The recommendation is the arm
+    with the largest C, by the same rule.
+
+    So an arm meets another until one of them has lost once more than all arms that
+    wait; the other one stays. An *iteration* has K - 1 such series. After it the winner
+    of the last one has C = (K - 1) r, and all others have -r. A winner this far ahead
+    is never caught, so weak regret is finite at every horizon.
+
+    **Assumptions.** A Condorcet winner. There are no self-duels, so strong regret grows
+    linearly.
+
+    **Look-ahead.** After 4,096 iterations the rest of the run is drawn at once, if the
+    arm that is ahead wins at least 0.55 against each other arm of a preference matrix,
+    and will lose a series with probability below 1e-30
+    (``docs/theory/weak_regret.md``). Otherwise every round is played.
 
     References
     ----------
@@ -133,13 +148,12 @@ class WinnerStays(Policy):
 
 @register("ws-s", acronym="WS-S", theorems=(strong_winner_stays_bound,))
 class StrongWinnerStays(Policy):
-    """Winner Stays for strong regret (WS-S).
+    r"""Winner Stays for strong regret (WS-S).
 
-    WS-W, after whose iteration r the winner meets itself floor(beta^r) times. See
-    :class:`WinnerStays` for ties and iterations.
+    As WS-W, but the winner of each iteration then meets itself for an exponentially
+    growing number of rounds.
 
-    An iteration is over when the second largest C is -r. The self-duels depend on
-    nothing else, so ``look_ahead`` plays them as one stretch.
+    Use it if rounds should become free in the end, and weak regret matters before.
 
     Parameters
     ----------
@@ -147,7 +161,19 @@ class StrongWinnerStays(Policy):
         Above 1; the theorem asks for at most p / (1 - p), with p the least probability
         of the better arm of a pair. Experiments of others use the default.
     look_ahead : bool
-        Jump over self-duels. Both forms play the same duels.
+        Skip self-duels without stepping through them; the duels are the same.
+
+    Notes
+    -----
+    **Rule.** Play WS-W (:class:`WinnerStays`, with its ties and iterations). After
+    iteration r the winner meets itself :math:`\lfloor\beta^r\rfloor` times.
+
+    An iteration is over when the second largest C is -r.
+
+    **Assumptions.** A Condorcet winner, and :math:`\beta\le p/(1-p)`, p the least
+    probability of the better arm of a pair.
+
+    **Look-ahead.** The self-duels depend on nothing else, so they are one stretch.
 
     References
     ----------
