@@ -126,6 +126,12 @@ SOUGHT = {
     "home advantage": "how_to/my_votes",
     "custom model": "how_to/my_model",
     "cite": "bibliography",
+    "uninstall": "install",
+    "cache": "install",
+    "LaTeX": "how_to/paper_figures",
+    "save figure PDF": "how_to/paper_figures",
+    "seed": "reference/conventions",
+    "Condorcet": "glossary",
     "compare": f"{OBJECTS}.compare",
     "DoubleThompson": f"{OBJECTS}.policies.DoubleThompson",
     "copeland_lower_bound": "reference/objects/theory.copeland_lower_bound",
@@ -187,6 +193,8 @@ def pages(tmp_path_factory):
         "",
         *(f"   {x}" for x in rivals),
     ]
+    conventions = "reference/conventions.md"
+    texts[conventions] = (DOCS / conventions).read_text("utf-8")
     some = "\n".join(["# Some objects", "```{eval-rst}", *table, "```"])
     texts |= {"theory/kinds.md": KINDS, "reference/some.md": some}
     return build(tmp_path_factory.mktemp("pages"), texts)[0]
