@@ -12,6 +12,7 @@ from policy_figures import draw_policy_figures
 from bayesduel import policies
 from bayesduel.analysis.anchored_bounds import model_known_by
 from bayesduel.cli.commands.show import described_policies
+from bayesduel.policies.registry import entries
 from theory import all_bounds
 
 _LEAD = """# Policies
@@ -36,6 +37,14 @@ how one is fitted, the pages under {doc}`../models/index` when to take which.
 
 _OF_PAIRS = ("", "features")
 """What a model of votes on pairs may need beside them."""
+
+_NOTES = {
+    "thompson": "thompson", "ucb": "confidence_bounds", "rmed": "rmed",
+    "elimination": "exploring_first", "reductions": "exploring_first",
+    "batched": "batched", "weak_regret": "weak_regret", "adversarial": "adversaries",
+    "identification": "stopping", "subsets": "subsets",
+}  # fmt: skip
+"""The theory note on each family of policies."""
 
 _TABLE = """.. currentmodule:: {package}
 
@@ -77,8 +86,6 @@ def write_policy_pages(docs: Path) -> None:
 
 def class_tables() -> str:
     """Return the page of the reference that lists the class of every policy."""
-    from bayesduel.policies.registry import entries
-
     families: dict[str, dict[str, None]] = {}
     for entry in entries().values():
         families.setdefault(entry.family, {})[entry.kind.__name__] = None
@@ -141,6 +148,9 @@ def _page(entry: dict, figure: list[str]) -> str:
         meaning = _markdown(each["meaning"])
         lines.append(f"| `{key}` | `{each['default']}` | {meaning} |")
     lines += ["", "## Theorems", "", *(_theorems(entry) or ["No theorem is known."])]
+    note = _NOTES.get(entries()[name].family)
+    if note is not None:
+        lines += ["", f"{{doc}}`/theory/{note}` explains and compares the family."]
     lines += ["", "## Source", "", _markdown(entry["source"]) or "This project.", ""]
     return "\n".join(lines)
 

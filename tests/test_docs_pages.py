@@ -231,6 +231,16 @@ def test_formulas_are_drawn_in_the_page(pages):
     assert Page(kinds).num_formulas == 4
 
 
+def test_pages_of_policies_show_no_marks(pages):
+    paths = [*(pages / "policies").glob("*.html")]
+    assert len(paths) > 40
+    for path in paths:
+        page = Page(path.read_text("utf-8"))
+        found = re.search(r":\w+:|\*\*|`|\$|\\[a-zA-Z(\[]", page.shows)
+        assert not found, (path.name, found)
+    assert Page((pages / "policies" / "d-ts.html").read_text("utf-8")).num_formulas > 5
+
+
 def test_what_a_reader_types_leads_to_the_right_page(pages):
     assert found_first(pages, SOUGHT) == SOUGHT
 
