@@ -35,6 +35,9 @@ In `bayesduel.models`: each is a class with its parameters as fields. {doc}`mode
 how one is fitted, the pages under {doc}`../models/index` when to take which.
 """
 
+_RULE = "**Rule.**"
+"""How the notes of a policy begin."""
+
 _OF_PAIRS = ("", "features")
 """What a model of votes on pairs may need beside them."""
 
@@ -135,6 +138,8 @@ def _page(entry: dict, figure: list[str]) -> str:
     text = NumpyDocString(inspect.getdoc(type(policies.get(name))) or "")
     intro = text["Extended Summary"] if text["Notes"] else []
     rule = text["Notes"] or text["Extended Summary"]
+    if rule and rule[0].startswith(_RULE):  # As the heading above it.
+        rule = [rule[0].removeprefix(_RULE).lstrip(), *rule[1:]]
     lines = ["```{eval-rst}", ".. index::", *(f"   ! single: {x}" for x in sought),
              "```", "", f"# {label}", "",
              f"*{entry['plain_title']}*, in Python and at the shell `{name}`.", "",

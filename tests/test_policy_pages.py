@@ -52,13 +52,13 @@ def test_pages_have_the_rule_of_the_docstring(pages):
         text = inspect.getdoc(type(policies.get(entry["name"])))
         page = pages._page(entry, [])
         rule = page.partition("## The rule\n\n```{eval-rst}\n")[2].partition("\n```")[0]
-        notes = text.partition("\nNotes\n-----\n")[2]
+        notes = text.partition("\nNotes\n-----\n**Rule.**")[2].lstrip()
         if not notes:
             continue
         count += 1
         said = re.sub(r"``docs/([\w/]+)\.md``", r":doc:`/\1`", notes)
-        assert rule and said.startswith(rule), entry["name"]
-        assert "**Rule.**" in rule and "\nUse " in text, entry["name"]
+        assert rule.strip() and said.startswith(rule.strip()), entry["name"]
+        assert "\nUse " in text, entry["name"]
     assert count > 40
 
 
