@@ -188,7 +188,7 @@ def _values(entry: dict) -> list[str]:
     import bayesduel
 
     parameters = {key: each["default"] for key, each in entry["parameters"].items()}
-    rows = []
+    rows, reasons = [], set()
     for name in _MATRICES:
         try:
             found = all_bounds(
@@ -197,9 +197,13 @@ def _values(entry: dict) -> list[str]:
         except ValueError:
             return []
         for applied in found:
+            reasons.add("" if applied.bounds else applied.reason)
             said = [each.formula_to(4) for each in applied.bounds]
             text = "; ".join(said) or f"not defined: {applied.reason}"
             rows.append(f"| {name} | {applied.theorem.name} | {_markdown(text)} |")
+    if len(reasons) == 1 and all(reasons):
+        reason = _markdown(reasons.pop())
+        return [f"With the default parameters the bound is not defined: {reason}."]
     return ["| matrix | theorem | bound, default parameters |", "|---|---|---|", *rows]
 
 

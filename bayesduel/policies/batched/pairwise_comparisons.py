@@ -30,9 +30,9 @@ class PairwiseComparisons(BatchedPolicy):
     num_batches : int
         B, from 1 to the horizon; 16 in the paper.
     elimination : {"kl", "hoeffding"}
-        The test.
+        Test by which an arm removes another one; see the notes.
     overflow : {"truncate", "commit"}
-        What happens to a batch that would pass the horizon.
+        Treatment of a batch that would pass the horizon; see the notes.
 
     Notes
     -----
