@@ -20,6 +20,7 @@ from .errors import ProgramError as ProgramError
 from .errors import TieError as TieError
 from .identification.bound import identification_bound as identification_bound
 from .identification.evidence import anytime_evidence as anytime_evidence
+from .identification.evidence import elimination_evidence as elimination_evidence
 from .preferences import PreferenceMatrix as PreferenceMatrix
 from .preferences import find_cycle as find_cycle
 from .preferences import find_intransitive_triple as find_intransitive_triple

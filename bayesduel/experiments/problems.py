@@ -246,6 +246,10 @@ class WorldProblem(ComparedInstance):
         _check_plays_duels(self, policy, world.arm_features, horizon, shuffle=shuffle)
         has_features = world.arm_features is not None or world.defines("features")
         _check_contextual(policy, self.name, has_features=has_features)
+        if world.defines("first_rounds"):
+            from bayesduel.simulation.driver import check_arrivals
+
+            check_arrivals(world, policy, horizon)
         _warn_of_assumptions(policy, world, self.name)
 
     def environment(self, notions: tuple[str, ...], *, shuffle: bool) -> "Environment":

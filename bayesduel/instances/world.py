@@ -15,7 +15,7 @@ from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from bayesduel.arguments.named_objects import (
@@ -252,6 +252,16 @@ class World(WorldBase):
         """
         raise NotImplementedError
 
+    def first_rounds(self, state: Any, /) -> Int[np.ndarray, " K"]:
+        """Return the first round of each arm in a run, int (K,); never compiled.
+
+        Optional, asked once after :meth:`start`. At least two arms are there from round
+        1 on. No policy knows of an arm before it arrives; then it begins anew with one
+        more arm, from the counts of all votes so far, or without them where the world
+        has a field ``anew`` that is True.
+        """
+        raise NotImplementedError
+
     def _example(self) -> tuple[int, int]:
         return 0, 1
 
@@ -324,7 +334,7 @@ def _canonical(value: Any) -> Any:
 
 _METHODS = (
     ("start", "advance", "unchanged_until", "probability", "probabilities")
-    + ("answer", "regret", "features", "theory")
+    + ("answer", "regret", "features", "theory", "first_rounds")
 )  # fmt: skip
 """Methods whose arguments are checked."""
 
@@ -434,6 +444,9 @@ def check_world(world: WorldBase, horizon: int) -> tuple[str, ...]:
         if world.defines("features"):
             method = "features"
             check_features(world, method, world.features(state, rng, 1))
+        if world.defines("first_rounds"):
+            method = "first_rounds"
+            arrivals_of(world, state)  # pyright: ignore[reportArgumentType]
         method, given = "regret", world._example()
         costs = costs_of(world, getattr(world, method)(state, 1, *given))
         method = "answer" if world.defines("answer") else chance
@@ -457,6 +470,25 @@ def check_world(world: WorldBase, horizon: int) -> tuple[str, ...]:
             remedy="return round_ where everything may change in the next round",
         )
     return tuple(costs)
+
+
+def arrivals_of(world: World, state: Any) -> Int[np.ndarray, " K"]:
+    """Return the first round of each arm.
+
+    Raises ``ArgumentError`` where the world returns anything else, or fewer than two
+    arms are there from the start.
+    """
+    given = np.asarray(world.first_rounds(state))
+    number = world.num_arms  # pyright: ignore[reportAttributeAccessIssue]
+    fits = given.dtype.kind in "iu" and given.shape == (number,)
+    if not fits or given.min() < 1 or (given == 1).sum() < 2:
+        raise ArgumentError(
+            f"{type(world).__name__}: first_rounds",
+            f"must be the first rounds of {number} arms, from 1 on, two of them 1",
+            given,
+            remedy="return an array of integers",
+        )
+    return given.astype(np.int64)
 
 
 def check_features(world: WorldBase, method: str, table: Any) -> None:

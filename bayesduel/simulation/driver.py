@@ -10,15 +10,18 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
-from bayesduel.errors import SimulationArgumentError
+from bayesduel.errors import PolicyParameterError, SimulationArgumentError
+from bayesduel.instances.world import World, arrivals_of
 from bayesduel.policies.parameter_values import with_features, with_prices
 from bayesduel.policies.policy import (
     PolicyBase,
+    declared,
     has_kernel_above,
     kernel_of,
     over_model,
 )
 from bayesduel.policies.policy_around import STRAIGHT, innermost, manner_of, rule_of
+from bayesduel.simulation.pools import begins_from_counts
 from bayesduel.simulation.rule_runs import run_chunk as run_rule
 from bayesduel.simulation.runs import (
     PROGRAMS,
@@ -122,12 +125,41 @@ def as_played(environment: Environment, policy: PolicyBase) -> PolicyBase:
 def check_stops(environment: Environment, policy: PolicyBase) -> None:
     """Raise unless runs of a policy can be stopped."""
     duels = isinstance(environment, PairwiseEnvironment | WorldEnvironment)
+    world = getattr(environment, "world", None)
+    if duels and world is not None and world.defines("first_rounds"):
+        rule = f"cannot end runs in {world.label}, where arms arrive"
+        remedy = "leave stopping out"
+        raise SimulationArgumentError("stopping", rule, policy.label, remedy=remedy)
     if not duels or (rule_of(policy) is None and not kernel_for(environment, policy)):
         raise SimulationArgumentError(
             "stopping",
             "needs a policy of duels that is not over a NumPyro model",
             policy.label,
             remedy="take another policy, such as d-ts+ or rucb",
+        )
+
+
+def check_arrivals(world: World, policy: PolicyBase, horizon: int) -> None:
+    """Raise where a policy cannot play while arms arrive."""
+    state = world.start(horizon, np.random.default_rng(0))
+    first = int((arrivals_of(world, state) == 1).sum())
+    policy.check(first, horizon)
+    inner, manner, label = innermost(policy), manner_of(policy), policy.label
+    rule, remedy = "", "take a policy such as d-ts+ or rucb"
+    if manner.every > 1 or manner.monitored is not None:
+        rule = "must be told of each duel at once, and have no monitor"
+    elif rule_of(policy) is None and not kernel_for(WorldEnvironment(world, 1), policy):
+        rule = "must not be over a NumPyro model, which begins with all arms"
+        remedy += ", or let a bayesduel.Player add arms"
+    elif begins_from_counts(world):
+        if declared(inner, "explores_in_bulk"):
+            rule = "plans in bulk, and cannot begin from counts when an arm arrives"
+        elif declared(inner, "contextual"):
+            rule = "reads features of rounds that are past when an arm arrives"
+        remedy += ", or let all policies forget: anew=true in the world"
+    if rule:
+        raise PolicyParameterError(
+            "policies", f"{rule}, in {world.label}", label, remedy=remedy
         )
 
 

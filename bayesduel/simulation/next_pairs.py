@@ -12,7 +12,11 @@ from jaxtyping import Float, Float64
 from numpy.typing import ArrayLike
 from scipy.special import betainc, ndtr
 
-from bayesduel.errors import DisconnectedComparisonsWarning, SimulationArgumentError
+from bayesduel.errors import (
+    DisconnectedComparisonsWarning,
+    SimulationArgumentError,
+    errors_about,
+)
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.fit.differences import ModeFit, fit_mode
 from bayesduel.policies.policy import PolicyBase
@@ -67,6 +71,8 @@ def next_pairs(
     arm_names: Sequence[str] | None = None,
     features: Float[np.ndarray, "K d"] | None = None,
     horizon: int | None = None,
+    retired: Iterable[Arm] = (),
+    prune: float | None = None,
 ) -> list[NextPair]:
     """Return the pairs that a policy asks next, after the votes so far.
 
@@ -109,11 +115,17 @@ def next_pairs(
     seed : int
         Seed of all random choices.
     arm_names : sequence of K str, optional
-        Names of the arms, by default those of the votes.
+        Names of the arms, by default those of the votes. Arms without a vote are
+        compared as well; the retired ones may be left out.
     features : float (K, d), optional
         Features of the arms, for policies that read them.
     horizon : int, optional
         How many votes are planned, for policies that plan for it.
+    retired : iterable of arms
+        Arms that are compared no more, by names or positions: their votes do not count.
+    prune : float, optional
+        Leave out arms as :class:`Player` retires them, at this error: where the votes
+        are evidence that another arm is better.
 
     Returns
     -------
@@ -156,6 +168,12 @@ def next_pairs(
     >>> print(pair.reason)
     'coffee' against 'milk', neither the leader 'tea': no vote yet
 
+    A new arm, and one that is compared no more:
+
+    >>> pool = {"arm_names": ["tea", "coffee", "cocoa"], "retired": ["milk"]}
+    >>> [sorted(pair[:2]) for pair in next_pairs(votes, "track-and-stop", **pool)]
+    [['cocoa', 'tea']]
+
     A square table of wins, without names:
 
     >>> [len(pair) for pair in next_pairs([[0, 9], [3, 0]], "rucb")]
@@ -165,7 +183,10 @@ def next_pairs(
     if judge is not None and not isinstance(judge, str):
         rule, remedy = "must be the name of a judge", "give a text, or leave it out"
         raise SimulationArgumentError("judge", rule, judge, remedy=remedy)
+    gone = items_of(retired, "retired", kind=SimulationArgumentError)
     names = None if arm_names is None else arm_names_of(arm_names, None)
+    if names is not None:
+        names += tuple(each for each in gone if each not in names)
     fitted = votes if isinstance(votes, ModeFit) else None
     told, answered = _told(votes if fitted is None else fitted.data, judge)
     if names is not None:
@@ -178,6 +199,7 @@ def next_pairs(
     excluded = items_of(exclude, "exclude", kind=SimulationArgumentError)
     if fitted is not None or num_arms > MOST_ARMS:
         unread = {"policy": policy, "prices": prices, "features": features}
+        unread |= {"retired": gone or None, "prune": prune}
         unread["arm_names"] = None if fitted is None else names
         for name, value in unread.items():
             if value is not None:
@@ -200,12 +222,16 @@ def next_pairs(
         prices=prices,
         horizon=horizon,
         votes=told,
+        prune=prune,
         compiled=None,
     )
+    for each in gone:
+        with errors_about("retired", each):
+            player.retire_arm(each)
     closed = _closed(player._pair, excluded, answered)
     allowed = None
     if closed:
-        allowed = ~np.eye(player.num_arms, dtype=bool)
+        allowed = player._pairs_of_pool()
         rows = np.array(closed)
         allowed[rows, rows[:, ::-1]] = False
         if not allowed.any():
@@ -219,8 +245,8 @@ def next_pairs(
         raise SimulationArgumentError("n", rule, n, remedy=remedy)
     hidden = {frozenset(player._pair(*pair)) for pair in answered}
     return [
-        NextPair(
-            *player._named(*each.pair), _reason(player, each, leader, beaten, hidden)
+        NextPair._make(
+            (*player._named(*each.pair), _reason(player, each, leader, beaten, hidden))
         )
         for each in chosen
     ]
@@ -354,7 +380,10 @@ def _pairs_of_draws(
 
 def _likely_wins(wins: np.ndarray) -> Float64[np.ndarray, "K K"]:
     """Return P(i is better than j) of a uniform prior for every pair."""
-    return betainc(wins.T + 1.0, wins + 1.0, 0.5)
+    # No arm is better than itself.
+    better = betainc(wins.T + 1.0, wins + 1.0, 0.5)
+    np.fill_diagonal(better, 0.0)
+    return better
 
 
 def _reason(
@@ -372,7 +401,7 @@ def _reason(
     if leader in chosen.pair:
         rival = second if first == leader else first
         probability = f"{better[rival, leader]:.2g}"
-        others = np.delete(better[:, leader], leader)
+        others = better[player._compared, leader]
         words = f"leader {name(leader)} against "
         if votes == 0:
             words += f"{name(rival)}: no vote yet"

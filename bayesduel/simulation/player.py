@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Int64
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import (
+    ArgumentError,
     PolicyParameterError,
     SimulationArgumentError,
     SimulationError,
@@ -53,9 +54,11 @@ from theory.arguments import (
     arm_index,
     integer_from,
     seed_of,
+    share_of,
     true_or_false,
 )
-from theory.validation import price_table
+from theory.identification.evidence import against_better, eliminated_by
+from theory.validation import numeric_array, price_table
 
 if TYPE_CHECKING:
     from bayesduel.votes.pairs import GivenVotes
@@ -116,6 +119,9 @@ class _Request:
     """A question of the policy, for one vote or several."""
 
     question: Question
+    pair: tuple[int, int]
+    """The arms, by the positions of the player."""
+
     issued: int = 0
     resolved: int = 0
     votes: int = 0
@@ -191,6 +197,9 @@ class Player:
         Votes from before: ``wins[i, j]`` votes for arm i against arm j, or a table or
         file as :func:`bayesduel.votes.read_comparisons` reads it. The policy begins
         from their counts; see :meth:`tell_counts`.
+    prune : float, optional
+        Retire an arm as soon as the votes are evidence that another arm is better, at
+        the error delta = ``prune``, in (0, 1); see the notes. By default none is.
     compiled : bool or None
         Whether compiled code runs a policy of this package. Loading it takes a second,
         and compiling it on a machine that never did takes several. With None, Python
@@ -203,9 +212,9 @@ class Player:
     policy : policy
         The policy.
     arm_names : tuple of K str, or None
-        Names of the arms.
+        Names of all arms, retired ones included.
     num_arms : int
-        Number of arms K.
+        Number of all arms K.
 
     Raises
     ------
@@ -219,6 +228,18 @@ class Player:
     -----
     After the first question, 10^4 questions and answers of D-TS+ with 20 arms take less
     than a second.
+
+    *Arms come and go.* :meth:`add_arm` and :meth:`retire_arm` let the policy begin anew
+    from the counts of the arms that are compared, as :meth:`tell_counts` does. A
+    retired arm keeps its name or position and its votes, but these count no longer.
+
+    *Pruning.* With ``prune=delta`` an arm is retired once its
+    :func:`theory.elimination_evidence` reaches log(1/delta), the one with the most
+    evidence first, until two arms are left. An arm that no arm of the pool beats with a
+    probability above 1/2 is pruned with probability at most delta, however pairs are
+    chosen and arms come and go. That takes votes of a pair to be independent with one
+    probability, and told whatever they say. If no arm beats all others, all but two may
+    go.
 
     A player can be copied (``copy.deepcopy``) and pickled; copies go on alike.
 
@@ -250,6 +271,7 @@ class Player:
         prices: Any = None,
         horizon: int | None = None,
         votes: Any = None,
+        prune: float | None = None,
         compiled: bool | None = True,
     ) -> None:
         data = None if votes is None else _given(votes)
@@ -275,7 +297,16 @@ class Player:
             policy, self.num_arms, features, self._prices, horizon
         )
         self._features, self._horizon, self._compiled = features, horizon, compiled
+        self._threshold = np.inf
+        if prune is not None:
+            delta = share_of(prune, "prune", kind=SimulationArgumentError)
+            self._threshold = -np.log(delta)
+            self._check_grows("prune", prune, "leave it out, or take one such as d-ts+")
         self._places = {name: at for at, name in enumerate(self.arm_names or ())}
+        self._compared = np.ones(self.num_arms, dtype=bool)
+        self._pruned: list[int] = []
+        # Arms that were retired and restored, for good.
+        self._spared: set[int] = set()
         self._wins = np.zeros((self.num_arms, self.num_arms), dtype=np.int64)
         if data is not None:
             self._wins += self._counted(data)
@@ -285,11 +316,22 @@ class Player:
         # Votes are events: with more of them other random numbers come.
         self._num_events = int(self._wins.sum())
         self._begin()
+        self._prune(None)
 
     @property
     def wins(self) -> Int64[np.ndarray, "K K"]:
-        """Votes so far: ``wins[i, j]`` for arm i against arm j."""
+        """Votes so far: ``wins[i, j]`` for arm i against arm j, retired or not."""
         return self._wins.copy()
+
+    @property
+    def arms(self) -> tuple[Any, ...]:
+        """The arms that are compared: names, or positions."""
+        return self._named(*np.flatnonzero(self._compared).tolist())
+
+    @property
+    def pruned(self) -> tuple[Any, ...]:
+        """The arms that were retired by evidence, in the order in which they went."""
+        return self._named(*self._pruned)
 
     @property
     def open_pairs(self) -> list[tuple[Any, Any]]:
@@ -373,14 +415,15 @@ class Player:
         place = self._place_of_open(pair)
         request = None if place is None else self._open[place][2]
         if request is None:
-            self._change(number, None, pair, int(first_won), 1)
+            self._change(number, pair, int(first_won), 1)
         else:
-            wins = first_won if pair[0] == request.question.first else not first_won
+            wins = first_won if pair[0] == request.pair[0] else not first_won
             self._resolve(number, request, int(wins), 1)
         self._num_events = number
         self._wins[pair if first_won else pair[::-1]] += 1
         if place is not None:
             del self._open[place]
+        self._prune(pair)
 
     def skip(self, first: Arm, second: Arm) -> None:
         """Close the oldest open question about two arms without an answer.
@@ -419,6 +462,175 @@ class Player:
         if not data.has_names or self.arm_names is None:
             _number_of_arms(self.num_arms, {"votes": data.table.num_arms})
         self._begin_anew(self._wins + self._counted(data))
+        self._prune(None)
+
+    def add_arm(
+        self,
+        name: str | None = None,
+        *,
+        features: Float[np.ndarray, " d"] | None = None,
+        prices: Any = None,
+        anew: bool = False,
+    ) -> Any:
+        """Compare one more arm from now on.
+
+        The policy begins anew from the counts of the arms that are compared. Open
+        questions stay open; their answers count as votes not asked for. An arm that is
+        added before the first question is as one that was there from the start.
+
+        Parameters
+        ----------
+        name : str, optional
+            A name that no arm has or had, where the player knows names. Without names
+            the new arm has the next position.
+        features : float (d,), optional
+            Features of the arm, where the player has those of the others.
+        prices : float or float (K,), optional
+            Price of a question about it and each arm so far, retired ones included,
+            where the player has prices: one number for all, or one for each.
+        anew : bool
+            For a policy that plans its questions in bulk, such as the batched ones: let
+            it begin anew without the votes so far. By default it refuses.
+
+        Returns
+        -------
+        int or str
+            The position of the arm, or its name.
+
+        Raises
+        ------
+        PolicyParameterError
+            For a policy that cannot take in the votes so far, without ``anew``, or that
+            does not fit one more arm.
+        SimulationArgumentError
+            For any other argument that cannot be used.
+
+        Examples
+        --------
+        >>> player = Player("rucb", arm_names=["tea", "milk"], seed=0)
+        >>> player.tell("tea", "milk", won=True)
+        >>> player.add_arm("coffee")
+        'coffee'
+        >>> player.retire_arm("milk")
+        >>> player.arms, sorted(player.ask())
+        (('tea', 'coffee'), ['coffee', 'tea'])
+        """
+        names = self.arm_names
+        if not isinstance(name, str if names is not None else type(None)):
+            rule, remedy = "must be a text, as all arms have names", "name the arm"
+            if names is None:
+                rule = "must be left out, as the arms have no names"
+                remedy = "call add_arm(), which returns its position"
+            raise SimulationArgumentError("name", rule, name, remedy=remedy)
+        if names is not None:
+            if name in self._places:
+                rule = "must be new"
+                remedy = "retired arms keep their names; restore_arm brings one back"
+                raise SimulationArgumentError("name", rule, name, remedy=remedy)
+            try:
+                names = _names_of([*names, name], None)  # pyright: ignore
+            except ArgumentError as error:
+                named = error.renamed("name", None)
+                raise named.as_kind(SimulationArgumentError) from error
+        number = _number_of_arms(self.num_arms + 1, {})
+        self._check_grows("anew", anew)
+        table = self._features
+        if (table is None) != (features is None):
+            rule = "must be given where the other arms have features, and only there"
+            remedy = "give numbers such as those of the others, or leave them out"
+            raise SimulationArgumentError("features", rule, features, remedy=remedy)
+        if table is not None:
+            row = _checked_features([features])
+            if row.shape[1] != table.shape[1]:
+                rule = f"must be {table.shape[1]} numbers"
+                raise SimulationArgumentError("features", rule, features)
+            table = np.concatenate([table, row])
+        paid = self._prices
+        if (paid is None) != (prices is None):
+            rule = "must be given where the other arms have prices, and only there"
+            remedy = "give the price of a question about it, or leave it out"
+            raise SimulationArgumentError("prices", rule, prices, remedy=remedy)
+        if paid is not None:
+            paid = np.pad(paid, (0, 1))
+            with errors_about("prices", prices), errors_as(SimulationArgumentError):
+                more = numeric_array(prices, "prices")
+                if more.shape not in ((), (number - 1,)):
+                    rule = f"must be one number, or one for each of {number - 1} arms"
+                    raise SimulationArgumentError("prices", rule, more.shape)
+                paid[-1, :-1] = paid[:-1, -1] = more
+                paid = price_table(paid, number)
+        compared = np.append(self._compared, True)
+        self._check_pool(compared, table, paid)
+        self.num_arms, self.arm_names = number, names
+        self._places = {each: at for at, each in enumerate(names or ())}
+        self._features, self._prices, self._compared = table, paid, compared
+        self._begin_anew(np.pad(self._wins, (0, 1)))
+        self._prune(None)
+        return self._named(number - 1)[0]
+
+    def retire_arm(self, arm: Arm, *, anew: bool = False) -> None:
+        """Ask about an arm no more; its votes are kept, but count no longer.
+
+        The policy begins anew from the counts of the others. Open questions about the
+        arm are closed; an answer that comes all the same is kept with its votes.
+
+        Parameters
+        ----------
+        arm : int or str
+            Its position, or its name where the player knows names.
+        anew : bool
+            As for :meth:`add_arm`.
+
+        Raises
+        ------
+        PolicyParameterError
+            As for :meth:`add_arm`.
+        SimulationArgumentError
+            For an unknown arm, or if fewer than two arms would be left.
+        """
+        place = self._arm(arm, "arm")
+        if not self._compared[place]:
+            return
+        self._check_grows("anew", anew)
+        compared = self._compared.copy()
+        compared[place] = False
+        if compared.sum() < 2:
+            rule, remedy = "must leave two arms to be compared", "add another first"
+            raise SimulationArgumentError("arm", rule, arm, remedy=remedy)
+        self._check_pool(compared, self._features, self._prices)
+        self._retire(compared)
+        self._prune(None)
+
+    def restore_arm(self, arm: Arm, *, anew: bool = False) -> None:
+        """Ask about a retired arm again; its votes count again.
+
+        It is not pruned any more.
+
+        Parameters
+        ----------
+        arm : int or str
+            Its position, or its name where the player knows names.
+        anew : bool
+            As for :meth:`add_arm`.
+
+        Raises
+        ------
+        PolicyParameterError
+            As for :meth:`add_arm`.
+        SimulationArgumentError
+            For an unknown arm.
+        """
+        place = self._arm(arm, "arm")
+        if self._compared[place]:
+            return
+        self._check_grows("anew", anew)
+        compared = self._compared.copy()
+        compared[place] = True
+        self._check_pool(compared, self._features, self._prices)
+        self._spared.add(place)
+        if place in self._pruned:
+            self._pruned.remove(place)
+        self._retire(compared)
 
     def withdraw(self, first: Arm, second: Arm, won: bool) -> None:
         """Take back a vote, and let the policy begin anew from all other counts.
@@ -444,6 +656,7 @@ class Player:
         wins = self._wins.copy()
         wins[winner] -= 1
         self._begin_anew(wins)
+        self._prune(None)
 
     def recommend(self) -> Any:
         """Return the arm that the policy believes to be best.
@@ -451,13 +664,13 @@ class Player:
         By its name where the player knows names. Where several arms are equally good,
         repeated calls return the same one.
         """
-        arm = self._stepper.recommend(self._stepper.copied(self._memory))
-        return arm if self.arm_names is None else self.arm_names[arm]
+        place = self._stepper.recommend(self._stepper.copied(self._memory))
+        return self._named(int(self._active[place]))[0]
 
     def __repr__(self) -> str:
         votes, num_open = int(self._wins.sum()), len(self._open)
         return (
-            f"Player({self.policy.label}, {self.num_arms} arms, {votes} votes, "
+            f"Player({self.policy.label}, {len(self._active)} arms, {votes} votes, "
             f"{num_open} open)"
         )
 
@@ -474,20 +687,76 @@ class Player:
         self._memory = self._stepper.restored(self._memory)
 
     def _new_stepper(self) -> Stepper:
+        features, prices = self._of_pool(self._compared, self._features, self._prices)
         return stepper_of(
-            with_prices(with_features(self.policy, self._features), self._prices),
-            self.num_arms,
+            with_prices(with_features(self.policy, features), prices),
+            int(self._compared.sum()),
             seed=self._seed,
             epoch=self._epoch,
             horizon=self._horizon,
-            features=self._features,
+            features=features,
             compiled=self._compiled,
         )
+
+    @staticmethod
+    def _of_pool(compared: Any, features: Any, prices: Any) -> tuple[Any, Any]:
+        """Return features and prices of the arms that are compared."""
+        features = None if features is None else features[compared]
+        return features, None if prices is None else prices[np.ix_(compared, compared)]
+
+    def _check_pool(self, compared: Any, features: Any, prices: Any) -> None:
+        """Raise where the policy does not fit the arms that would be compared."""
+        given = self._of_pool(compared, features, prices)
+        _checked_policy(self.policy, int(compared.sum()), *given, self._horizon)
+
+    def _check_grows(self, argument: str, value: Any, remedy: str = "") -> None:
+        """Raise where a policy cannot begin from counts, unless it is to forget."""
+        kind, label = SimulationArgumentError, self.policy.label
+        if argument == "anew" and true_or_false(value, "anew", kind=kind):
+            return
+        if declared(innermost(self.policy), "explores_in_bulk"):
+            rule = f"needs a policy that begins from counts: {label} plans in bulk"
+            if argument == "anew":
+                rule = f"must be True: {label} plans in bulk, and forgets all votes"
+                remedy = "give anew=True, or take a policy such as d-ts+"
+            raise PolicyParameterError(argument, rule, value, remedy=remedy)
+
+    def _retire(self, compared: Bool[np.ndarray, " K"]) -> None:
+        """Let the policy begin anew with other arms, and close questions of others."""
+        self._compared = compared
+        self._open = [each for each in self._open if compared[[*each[:2]]].all()]
+        self._begin_anew(self._wins)
+
+    def _prune(self, pair: tuple[int, int] | None) -> None:
+        """Retire arms by the evidence, after votes on a pair or on any."""
+        if not np.isfinite(self._threshold):
+            return
+        if pair is None:
+            self._against = against_better(self._wins.astype(np.float64))
+        else:
+            both = np.ix_(pair, pair)
+            self._against[both] = against_better(self._wins[both].astype(np.float64))
+        compared = self._compared.copy()
+        while compared.sum() > 2:
+            evidence = eliminated_by(self._against, compared)
+            evidence[~compared] = -np.inf
+            evidence[[*self._spared]] = -np.inf
+            arm = int(evidence.argmax())
+            if evidence[arm] < self._threshold:
+                break
+            compared[arm] = False
+            self._pruned.append(arm)
+        if compared.sum() < self._compared.sum():
+            self._retire(compared)
 
     def _begin(self) -> None:
         """Let the policy begin from counts."""
         self._stepper = self._new_stepper()
-        self._memory = self._stepper.begin(self._wins)
+        # The arm at each position of the policy, and back.
+        self._active = np.flatnonzero(self._compared)
+        self._position = np.cumsum(self._compared) - 1
+        pool = np.ix_(self._active, self._active)
+        self._memory = self._stepper.begin(self._wins[pool])
         # Requests of which not every vote was asked for.
         self._unissued: list[_Request] = []
         self._open = [(first, second, None) for first, second, _ in self._open]
@@ -510,7 +779,7 @@ class Player:
             return self._with_likely_answers(number, allowed)
         chosen: list[ChosenPair] = []
         # Of a single pair all questions are about that.
-        is_one = self.num_arms == 2 or (allowed is not None and allowed.sum() == 2)
+        is_one = len(self._active) == 2 or (allowed is not None and allowed.sum() == 2)
         limit = (
             number if is_one else -(-_LARGEST_SHARE[0] * number // _LARGEST_SHARE[1])
         )
@@ -551,19 +820,19 @@ class Player:
             if question is None:
                 return None, redraws
             self._num_events = number
-            pair = question.first, question.second
+            pair = self._arms_of(question)
             is_full = full is not None and bool(full[pair])
             if not is_full or redraws == 0:
                 break
             self._memory, redraws = before, redraws - 1
         is_excluded = allowed is not None and not allowed[pair]
         if not is_full and not is_excluded:
-            request = _Request(question)
+            request = _Request(question, pair)
             self._unissued.append(request)
             return ChosenPair(self._issue(request)), redraws
-        self._change(number, question, pair, 0, 0)
+        self._change(number, pair, 0, 0, question)
         if allowed is None:
-            allowed = ~np.eye(self.num_arms, dtype=bool)
+            allowed = self._pairs_of_pool()
         left = allowed if full is None else allowed & ~full
         instead = ChosenPair(
             self._substitute(near_pairs(left, *pair), number), pair, is_excluded
@@ -587,8 +856,8 @@ class Player:
             first_wins = won > lost
             if won == lost:
                 first_wins = coin(self._seed, self._num_events)
-            answer = self._num_events, question, pair, int(first_wins), 1
-            self._stepper.tell(memory, *answer)
+            answer = self._num_events, question, self._places_of(pair)
+            self._stepper.tell(memory, *answer, int(first_wins), 1)
 
         for first, second, request in self._open:
             question = None if request is None else request.question
@@ -599,10 +868,11 @@ class Player:
             if question is None:
                 break
             self._num_events += 1
-            pair = question.first, question.second
+            pair = self._arms_of(question)
             found = ChosenPair(pair)
             if allowed is not None and not allowed[pair]:
-                self._stepper.tell(memory, self._num_events, question, pair, 0, 0)
+                places = self._places_of(pair)
+                self._stepper.tell(memory, self._num_events, question, places, 0, 0)
                 instead = self._substitute(near_pairs(allowed, *pair), self._num_events)
                 found, question = ChosenPair(instead, pair, is_excluded=True), None
             self._open.append((*found.pair, None))
@@ -614,12 +884,11 @@ class Player:
         return chosen
 
     def _issue(self, request: _Request) -> tuple[int, int]:
-        first, second = request.question[:2]
         request.issued += 1
         if request.issued == request.question.votes:
             self._unissued.remove(request)
-        self._open.append((first, second, request))
-        return first, second
+        self._open.append((*request.pair, request))
+        return request.pair
 
     def _substitute(
         self, allowed: Bool[np.ndarray, "K K"], number: int
@@ -640,9 +909,8 @@ class Player:
         """Take in the answer to a question of a request, or that there is none."""
         question = request.question
         if request.resolved + 1 == question.votes:
-            pair = question.first, question.second
             total = request.wins + wins, request.votes + votes
-            self._change(number, question, pair, *total)
+            self._change(number, request.pair, *total, question)
         request.resolved += 1
         request.wins += wins
         request.votes += votes
@@ -650,12 +918,27 @@ class Player:
     def _change(
         self,
         number: int,
-        question: Question | None,
         pair: tuple[int, int],
         wins: int,
         votes: int,
+        question: Question | None = None,
     ) -> None:
-        self._stepper.tell(self._memory, number, question, pair, wins, votes)
+        """Tell the policy of votes; of a retired arm it knows nothing."""
+        if self._compared[[*pair]].all():
+            places = self._places_of(pair)
+            self._stepper.tell(self._memory, number, question, places, wins, votes)
+
+    def _arms_of(self, question: Question) -> tuple[int, int]:
+        return int(self._active[question.first]), int(self._active[question.second])
+
+    def _places_of(self, pair: tuple[int, int]) -> tuple[int, int]:
+        return int(self._position[pair[0]]), int(self._position[pair[1]])
+
+    def _pairs_of_pool(self) -> Bool[np.ndarray, "K K"]:
+        """Return the pairs of different arms that are compared."""
+        return np.outer(self._compared, self._compared) & ~np.eye(
+            self.num_arms, dtype=bool
+        )
 
     def _why_nothing(self) -> str:
         waiting = len([each for each in self._open if each[2] is not None])
@@ -671,9 +954,9 @@ class Player:
                 return place
         return None
 
-    def _named(self, first: int, second: int) -> tuple[Any, Any]:
-        names: Any = self.arm_names
-        return (first, second) if names is None else (names[first], names[second])
+    def _named(self, *arms: int) -> tuple[Any, ...]:
+        names = self.arm_names
+        return arms if names is None else tuple(names[arm] for arm in arms)
 
     def _pair(self, first: Arm, second: Arm) -> tuple[int, int]:
         return pair_of(first, second, self.num_arms, self._places)

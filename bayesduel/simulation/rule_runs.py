@@ -16,7 +16,7 @@ from bayesduel.errors import (
     SimulationArgumentError,
     SimulationError,
 )
-from bayesduel.instances.world import FixedWorld, WorldBase
+from bayesduel.instances.world import FixedWorld, WorldBase, arrivals_of
 from bayesduel.ops.code_digest import is_users
 from bayesduel.ops.scalar.uncompiled import unpacked
 from bayesduel.policies.policy import Problem, check_rule, declared
@@ -30,6 +30,12 @@ from bayesduel.simulation.open_worlds import (
     WORLD_FAULTS,
     WorldRun,
     python_loop,
+)
+from bayesduel.simulation.pools import (
+    Arrivals,
+    CountedWins,
+    begins_from_counts,
+    tell_wins,
 )
 from bayesduel.simulation.rounds import (
     CLOCK,
@@ -230,6 +236,15 @@ class WorldTables(PairTables):
         )
         return self.runs[place]
 
+    def arrivals(
+        self, order: Int[np.ndarray, " K"], given: tuple[Any, ...]
+    ) -> Arrivals | None:
+        """Return what arms arrive in a run; None where all are there."""
+        if not self._world.defines("first_rounds"):
+            return None
+        first = arrivals_of(self._world, given[0].state)
+        return Arrivals(given, first[order])
+
     @cached_property
     def _record(self) -> np.record:
         from bayesduel.simulation.compiled_rounds import parameters_record
@@ -272,7 +287,7 @@ class PolicyRuns:
         self._policy, self._tables, self._votes = policy, tables, votes
         self._label = label or getattr(policy, "label", policy.name)
         self._runs, self._orders = runs, orders
-        self._stops = stopping is not None
+        self._stops = stopping is not None and not isinstance(stopping, CountedWins)
         self._progress = new_progress(len(runs))
         self._place, self._state = 0, None
         # What plays a policy, and the form in which that knows it.
@@ -320,8 +335,14 @@ class PolicyRuns:
         progress, order = self._progress[place], self._orders[place]
         self._place, progress[:] = place, 0
         with self._about(place):
-            self._state = state = self._tables.start(self._policy, order, rng)
             given = self._tables.of_run(place, order, progress)
+            arrivals = None
+            if isinstance(self._tables, WorldTables):
+                arrivals = self._tables.arrivals(order, given)
+            if arrivals is not None:
+                positions, _, given = arrivals.open()
+                order = order[positions]
+            self._state = state = self._tables.start(self._policy, order, rng)
             if self._votes is not None:
                 told = rng.permutation(self._votes)
                 told[:, :2] = np.argsort(order)[told[:, :2]]
@@ -330,13 +351,24 @@ class PolicyRuns:
 
         monitor = given[-2] if isinstance(given[-2], Monitor) else None
 
+        def play_on(limit: int) -> None:
+            self._play(self._own, state, rng, *given, limit)
+            while serve is not None and serve(state):
+                self._play(self._own, state, rng, *given, limit)
+
         def go_on(limit: int) -> tuple[int, int]:
-            nonlocal state
+            nonlocal state, given
             events, *before = progress[_MOVES]
             with self._about(place):
-                self._play(self._own, state, rng, *given, limit)
-                while serve is not None and serve(state):
-                    self._play(self._own, state, rng, *given, limit)
+                play_on(limit)
+                while arrivals is not None and arrivals.has_more():
+                    positions, wins, given = arrivals.open()
+                    arms = self._orders[place][positions]
+                    self._state = state = self._tables.start(self._policy, arms, rng)
+                    if not begins_from_counts(self._environment.world):
+                        wins[:] = 0
+                    tell_wins(self._policy, state, rng, wins)
+                    play_on(limit)
                 while monitor is not None and monitor.now[BEGINS_ANEW]:
                     self._state = state = self._tables.start(self._policy, order, rng)
                     progress[CLOCK] = 0
@@ -484,6 +516,9 @@ def run_chunk(
     contextual = declared(policy, "contextual") if not is_kernel else False
     if contextual and isinstance(environment, PairwiseEnvironment):
         environment = _with_features_of_arms(environment)
+    opened = isinstance(environment, WorldEnvironment)
+    if opened and environment.world.defines("first_rounds"):
+        stopping = CountedWins()
     orders, words = orders_and_words(environment, runs, seed)
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
     tables: Any

@@ -18,6 +18,7 @@ import numpy as np
 
 from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.errors import PolicyParameterError, SimulationError
+from bayesduel.ops.scalar.compiled import Records
 from bayesduel.policies.policy import Policy, Problem, Wins, check_rule, declared
 from bayesduel.simulation.kernel_calls import VOTES, KernelCalls
 from bayesduel.simulation.runs import PROGRAMS
@@ -173,6 +174,16 @@ def pairs_of(
     ]
 
 
+def votes_of(wins: Int[np.ndarray, "K K"]) -> Records:
+    """Return rows of ``VOTES``, pair by pair, of votes that nobody asked for."""
+    pairs = pairs_of(wins)
+    rows = np.zeros(2 * len(pairs), dtype=VOTES)
+    for place, ((low, high), won, votes) in enumerate(pairs):
+        rows[2 * place] = low, high, 0, 0, 1, won
+        rows[2 * place + 1] = low, high, 0, 0, 0, votes - won
+    return rows[rows["count"] > 0]
+
+
 _NO_ARRAY = np.zeros(0)
 
 
@@ -312,12 +323,7 @@ class KernelStepper(Stepper):
     def begin(self, wins: Int[np.ndarray, "K K"]) -> Memory:
         """Tell votes pair by pair."""
         memory = Memory(self._new_state())
-        pairs = pairs_of(wins)
-        rows = np.zeros(2 * len(pairs), dtype=VOTES)
-        for place, ((low, high), won, votes) in enumerate(pairs):
-            rows[2 * place] = low, high, 0, 0, 1, won
-            rows[2 * place + 1] = low, high, 0, 0, 0, votes - won
-        self._tell(memory, 0, rows[rows["count"] > 0], begins=True)
+        self._tell(memory, 0, votes_of(wins), begins=True)
         return memory
 
     def copied(self, memory: Memory) -> Memory:

@@ -19,12 +19,15 @@ left-hand side of the constraints (P) of `theory.copeland_program.constraints`.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.arguments import (
+    arm_index,
+    items_of,
     number_within,
     share_of,
     width_of,
@@ -35,13 +38,16 @@ from theory.identification.beta_fraction import incomplete_beta_fraction
 from theory.validation import refuse_entries, square_matrix
 
 if TYPE_CHECKING:
-    from jaxtyping import Float64
+    from jaxtyping import Bool, Float64
 
 _MOST_DUELS = 10**12
 """Duels of one pair, either way; with more, evidence is off by more than 0.01."""
 _LEAST_TAIL = 1e-150
 """Below, SciPy's incomplete Beta function loses digits: its logarithm is off by up to
 0.05 at 1e-283, where it has been seen first at 1e-217; below 1e-308 it is 0."""
+ELIMINATION_WEIGHT = 0.05
+"""Share of the money that is at stake in each bet, whatever the number of arms."""
+
 # Beyond these the integrals of the bets lose their digits.
 _LEAST_PRIOR, _LARGEST_PRIOR = 0.001, 1000
 
@@ -166,19 +172,114 @@ def anytime_evidence(
     around = width_of(width, "width", kind=kind)
     hidden = np.zeros_like(counts) if unknown is None else checked_unknown(unknown)
 
-    def worth(bets: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, "K K"]:
-        return np.logaddexp(math.log1p(-stake), math.log(stake) + bets)
-
-    better = worth(_log_bets(counts.T, counts + hidden, shape, 0.5 - around))
+    bets = _log_bets(counts.T, counts + hidden, shape, 0.5 - around)
+    better = _worth(bets, stake)
     neither = np.full(counts.shape, np.inf)
     if around > 0.0:
         bets = _log_bets(counts, counts.T + hidden, shape, 0.5 + around)
-        neither = worth(np.logaddexp(bets, bets.T) - math.log(2.0))
+        neither = _worth(np.logaddexp(bets, bets.T) - math.log(2.0), stake)
     # The hardest tournament in which an arm is no winner: entry (i, j) is what has been
     # won against "i is (clearly) better", and against "neither".
     least = np.minimum(np.minimum(better, better.T), neither)
     np.fill_diagonal(least, 0.0)
     return np.triu(least).sum() + _least_turned(better - least)
+
+
+def elimination_evidence(
+    wins: ArrayLike,
+    *,
+    prior: float = 0.5,
+    weight: float = ELIMINATION_WEIGHT,
+    retired: Iterable[int] = (),
+) -> Float64[np.ndarray, " K"]:
+    """Compute the logarithm of an e-value against "no other arm is better than this".
+
+    Eliminate an arm as soon as its entry reaches log(1/delta). Then a best arm, one
+    that no arm of the pool beats with a probability above 1/2, is eliminated with
+    probability at most delta, whatever decides about the next duel and however often
+    one looks.
+
+    The entry of arm i is the sum over the others of A_ij = log(1 - weight + weight
+    E_ij), E_ij being the bet of `anytime_evidence` against "i is better than j". An arm
+    that is no best arm has a rival that beats it, and the bet against that pair grows.
+    Arms may join the pool and leave it, whenever and for whatever reason: of a
+    retired arm j only min(A_ij, 0) is added.
+
+    Parameters
+    ----------
+    wins : array-like (K, K)
+        Entry (i, j): number of duels with j that i won, at most 10^12. The diagonal is
+        not read.
+    prior : float
+        From 0.001 to 1000, as for `anytime_evidence`.
+    weight : float
+        Between 0 and 1. It has to be the same all the time, also where arms join.
+    retired : iterable of int
+        Positions of arms that are compared no more. Their own entries are computed as
+        if they were compared.
+
+    Returns
+    -------
+    float64 (K,)
+        At least K log(1 - weight).
+
+    Notes
+    -----
+    For an arm w let B be the set of all arms, also of those to come, that are not
+    better than w. The product of exp(A_wj) over B is a nonnegative supermartingale that
+    begins at 1, under every sampling rule. While w is a best arm of the pool, the pool
+    is in B, and what is added of retired arms is at most 0 and at most A_wj: so the
+    entry is at most the logarithm of that product, and Ville's inequality bounds the
+    probability that it ever reaches log(1/delta). The bound is for each arm: if m arms
+    are the best one after the other, as better ones join, some of them is eliminated
+    while it is the best with probability at most m delta. Without a Condorcet winner
+    every arm may be beaten by another, and be eliminated.
+
+    References
+    ----------
+    Ville (1939); Robbins (1970) and Kaufmann and Koolen (2021) for mixtures.
+
+    Examples
+    --------
+    >>> wins = [[0, 300, 90], [200, 0, 80], [10, 20, 0]]
+    >>> elimination_evidence(wins).round(2)
+    array([-0.1 ,  4.39, 46.41])
+    >>> elimination_evidence(wins, retired=[0]).round(2)
+    array([-0.1 , -0.05, 14.44])
+    """
+    counts = checked_wins(wins)
+    kind = InvalidPreferenceError
+    stake = share_of(weight, "weight", kind=kind)
+    shape = number_within(prior, _LEAST_PRIOR, _LARGEST_PRIOR, "prior", kind=kind)
+    compared = np.ones(len(counts), dtype=bool)
+    for place, arm in enumerate(items_of(retired, "retired", kind=kind)):
+        compared[arm_index(arm, len(counts), f"retired[{place}]", kind=kind)] = False
+    return eliminated_by(against_better(counts, shape, stake), compared)
+
+
+def against_better(
+    counts: Float64[np.ndarray, "K K"],
+    prior: float = 0.5,
+    stake: float = ELIMINATION_WEIGHT,
+) -> Float64[np.ndarray, "K K"]:
+    """Return A_ij of `elimination_evidence`; 0 on the diagonal."""
+    worth = _worth(_log_bets(counts.T, counts, prior), stake)
+    np.fill_diagonal(worth, 0.0)
+    return worth
+
+
+def eliminated_by(
+    against: Float64[np.ndarray, "K K"], compared: Bool[np.ndarray, " K"]
+) -> Float64[np.ndarray, " K"]:
+    """Return the sums of `elimination_evidence`."""
+    return np.where(compared, against, np.minimum(against, 0.0)).sum(axis=1)
+
+
+def _worth(
+    bets: Float64[np.ndarray, "K K"], stake: float
+) -> Float64[np.ndarray, "K K"]:
+    """Return what bets are worth of which a share of the money is at stake."""
+    return np.logaddexp(math.log1p(-stake), math.log(stake) + bets)
 
 
 def _log_bets(

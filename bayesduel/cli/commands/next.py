@@ -52,6 +52,16 @@ def next_(
         "FILE: A square table of the price of each pair, named as the votes name arms, "
         "for policies with cost=prices, such as rd-ts:cost=prices."
     ),
+    arm_names: str | None = option(
+        "A,B,...: All arms that are compared, if some have no vote."
+    ),
+    retired: str | None = option(
+        "A,B,...: Arms that are compared no more; their votes do not count."
+    ),
+    prune: float | None = option(
+        "D: Leave out arms where the votes are evidence, at the error D, that another "
+        "arm is better."
+    ),
     horizon: int | None = option(
         "T: Votes that are planned, for policies that plan for it.",
         least=1,
@@ -94,7 +104,10 @@ def next_(
         exclude=excluded,
         judge=judge,
         seed=seed,
+        arm_names=names_between("--arm-names", arm_names),
         horizon=horizon,
+        retired=names_between("--retired", retired) or (),
+        prune=prune,
     )
     if policy is None:
         many = data.num_arms > MOST_ARMS

@@ -6,3 +6,4 @@ from .linear_contexts import LinearContexts as LinearContexts
 from .linear_contexts import VacdbContexts as VacdbContexts
 from .lookup import pair_world_names as pair_world_names
 from .piecewise import Piecewise as Piecewise
+from .pool import Pool as Pool

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from bayesduel.errors import ArgumentError
@@ -165,6 +165,8 @@ class Corrupted(World):
             inner = self.inner
             varies = isinstance(inner, World) and inner.defines(method)
             return varies or self.arm_features is not None
+        if method == "first_rounds":
+            return isinstance(self.inner, World) and self.inner.defines(method)
         return super().defines(method)
 
     # --- The methods of a world -------------------------------------------------------
@@ -185,6 +187,16 @@ class Corrupted(World):
         if isinstance(self.inner, World):
             return self.inner.unchanged_until(state[0], round_)
         return LAST_ROUND
+
+    @property
+    def anew(self) -> bool:
+        """Whether policies forget all votes whenever an arm arrives."""
+        return getattr(self.inner, "anew", False)
+
+    def first_rounds(self, state: Any, /) -> Int[np.ndarray, " K"]:
+        """Return what the world inside says."""
+        inner: Any = self.inner
+        return inner.first_rounds(state[0])
 
     def answer(
         self, state: Any, rng: Generator, round_: int, first: int, second: int, /

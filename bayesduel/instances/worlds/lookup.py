@@ -42,6 +42,7 @@ WORLDS = {
     "adversarial": NamedWorld(
         "adversarial", "Adversarial", "one matrix for each round, from a table"
     ),
+    "pool": NamedWorld("pool", "Pool", "arms that arrive at given rounds"),
     "corrupted": NamedWorld(
         "corrupted", "Corrupted", "another world, a number of whose answers are turned"
     ),

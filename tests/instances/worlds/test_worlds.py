@@ -22,6 +22,7 @@ from bayesduel.instances.worlds import (
     GinopContexts,
     LinearContexts,
     Piecewise,
+    Pool,
     VacdbContexts,
 )
 from bayesduel.instances.worlds.costs import costs_of_arms
@@ -99,6 +100,10 @@ WORLDS = {
     "table": LinearContexts(num_arms=3, rows=np.arange(12.0).reshape(6, 2) / 6),
     "contexts": LinearContexts(
         num_arms=3, rows=np.random.default_rng(4).normal(size=(4, 3, 2))
+    ),
+    "pool": Pool(num_arms=4, first=2, every=20),
+    "arrivals": Pool(
+        matrix=random_matrix(np.random.default_rng(5), 3), arrivals=[31, 1, 1]
     ),
     "corrupted": Corrupted(budget=3),
 }
@@ -422,6 +427,91 @@ def test_equal_matrices_are_one_stretch():
     still = Adversarial(table=[up, up])
     state = still.start(10, np.random.default_rng(0))
     assert still.unchanged_until(state, 1) == LAST_ROUND
+
+
+# --- pool -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        Pool(num_arms=5, first=3, every=4),
+        Pool(matrix="cyclic", arrivals="1; 6;1;6"),
+        Pool(matrix="gap", first=2, every=1),
+    ],
+    ids=["random", "given", "every round"],
+)
+def test_regret_is_against_the_best_arm_that_is_there(world):
+    for seed in range(4):
+        state = world.start(12, np.random.default_rng(seed))
+        rounds = world.first_rounds(state)
+        assert rounds.dtype == np.int64 and np.sum(rounds == 1) >= 2
+        later = sorted(rounds[rounds > 1].tolist())
+        if world.arrivals:
+            assert rounds.tolist() == [1, 6, 1, 6]
+        else:
+            missing = range(1, world.num_arms - world.first + 1)
+            assert later == [1 + world.every * each for each in missing]
+        for round_, state, share, regret in played(world, 12, seed):
+            there = np.flatnonzero(rounds <= round_)
+            costs = twin_costs(share[np.ix_(there, there)])
+            for i, one in zip(there, costs, strict=True):
+                for j, two in zip(there, costs, strict=True):
+                    found = regret[int(i), int(j)]
+                    assert found["dynamic"] == pytest.approx((one + two) / 2)
+                    assert found["weak"] == pytest.approx(min(one, two))
+            last = min(
+                (each - 1 for each in later if each > round_), default=LAST_ROUND
+            )
+            assert world.unchanged_until(state, round_) == last
+
+
+def test_which_arms_arrive_is_random_and_so_are_utilities():
+    world, counts, gaps = Pool(num_arms=6, first=2, scale=2.0), np.zeros((6, 5)), []
+    for seed in range(600):
+        state = world.start(10, np.random.default_rng(seed))
+        values, rounds = state[0], world.first_rounds(state)
+        counts[np.arange(6), (rounds - 1) // world.every] += 1
+        gaps.append(math.log(values[0, 1] / values[1, 0]) / (2 * math.sqrt(2)))
+    expected = 600 / 6 * np.array([2, 1, 1, 1, 1])
+    statistic = ((counts - expected) ** 2 / expected).sum()
+    assert stats.chi2.sf(statistic, 20) > FALSE_ALARM
+    assert stats.kstest(gaps, "norm").pvalue > FALSE_ALARM
+
+
+def test_pools_have_names_and_guarantees(tmp_path):
+    matrix = bayesduel.load("arithmetic").values
+    np.savetxt(tmp_path / "m.csv", matrix, delimiter=",")
+    text = f"pool:matrix={tmp_path / 'm.csv'},arrivals=1;1;1;1;9;9;9;50"
+    world = bayesduel.load(text)
+    same = Pool(matrix=matrix, arrivals=[1, 1, 1, 1, 9, 9, 9, 50])
+    assert world.checksum == same.checksum and world.num_arms == 8
+    assert world.checksum != Pool(matrix=matrix).checksum
+    assert Pool(anew=True).checksum != Pool().checksum
+    fixed, winner, known = "fixed preferences", "a Condorcet winner", "a known horizon"
+    assert {*same.guarantees} == {*Pool().guarantees} == {fixed, winner, known}
+    assert {*Pool(matrix="non-condorcet-cyclic").guarantees} == {fixed, known}
+    assert bayesduel.load("pool:first=3,anew=true").anew
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"first": 1}, "first must be"),
+        ({"every": 0}, "every must be"),
+        ({"scale": 0}, "scale must be"),
+        ({"anew": 1}, "anew must be"),
+        ({"num_arms": 1}, "num_arms must be"),
+        ({"matrix": "gap", "arrivals": [1, 1]}, "must be the first rounds of"),
+        ({"num_arms": 3, "arrivals": [1, 2, 2]}, "first rounds of 3 arms, two of them"),
+        ({"num_arms": 3, "arrivals": [1, 1, 0]}, r"arrivals\[2\] must be"),
+        ({"num_arms": 3, "arrivals": "1;1;x"}, r"arrivals\[2\] must be"),
+        ({"arrivals": 5}, "arrivals must be a sequence"),
+    ],
+)
+def test_what_pools_refuse(arguments, words):
+    with pytest.raises(ArgumentError, match=words):
+        Pool(**arguments)
 
 
 # --- corrupted ------------------------------------------------------------------------
