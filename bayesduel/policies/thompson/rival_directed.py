@@ -393,13 +393,31 @@ def update(
 
 
 @compiled
+def count_ahead(
+    state: RivalDirectedKernel, first: int, second: int, won: bool, votes: int
+) -> int:
+    """Count votes that were not asked for: all else follows from the counts.
+
+    Each of them would draw the leader anew; the vote after them does.
+    """
+    winner, loser = (first, second) if won else (second, first)
+    state.pairs[winner, loser].wins += votes
+    return votes
+
+
+@compiled
 def recommend(state: RivalDirectedKernel, rng: Generator) -> int:
     """Return the leader."""
     return state.now[0].leader
 
 
 scalar_kernel.implement(
-    RivalDirectedKernel, init=init, choose=choose, update=update, recommend=recommend
+    RivalDirectedKernel,
+    init=init,
+    choose=choose,
+    update=update,
+    count_ahead=count_ahead,
+    recommend=recommend,
 )
 
 
