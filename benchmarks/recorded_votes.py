@@ -7,6 +7,7 @@ used that has an arm in common.
 """
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from bayesduel import policies
+from bayesduel import Player, next_pairs, policies
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.ops.scalar.compiler import OPTIONS, standalone
@@ -197,6 +198,46 @@ def _full(recorded: Recorded, order: Any = slice(None)) -> Box:
         each[order][:, order].copy() for each in (recorded.wins, recorded.ties)
     )
     return Box(wins, ties, np.zeros_like(wins), np.zeros_like(wins))
+
+
+def played_by_next_pairs(
+    recorded: Recorded,
+    who: str,
+    grid: np.ndarray,
+    run: int,
+    size: int,
+    enough: Callable[[np.ndarray], bool],
+) -> np.ndarray:
+    """Return the same where ``next_pairs`` alone asks, ``size`` questions at once.
+
+    It begins anew from the counts each time. A pair without votes is excluded. Stops
+    after wins that are ``enough``.
+    """
+    rng = np.random.default_rng((run, 2718, size))
+    order = rng.permutation(len(recorded.arms))
+    box, votes = _full(recorded, order), 0
+    told, found = np.zeros_like(box.wins), []
+    # So that its program is at hand, whatever Python would take.
+    Player(who, len(order)).ask()
+    while len(found) < grid.size:
+        left = box.wins + box.wins.T + box.ties
+        spent = np.argwhere(np.triu(left == 0, 1)).tolist()
+        if 2 * len(spent) == len(order) * (len(order) - 1):
+            break
+        before = len(found)
+        for one, other, _ in next_pairs(told, who, size, seed=run, exclude=spent):
+            if not _count_left(box, one, other):
+                continue
+            won = _draw(box, rng, one, other)
+            told[(one, other) if won else (other, one)] += 1
+            votes += 1
+            if len(found) < grid.size and votes == grid[len(found)]:
+                found.append(box.used_wins.copy())
+        if any(enough(each) for each in found[before:]):
+            break
+    wins = np.zeros((len(found), *told.shape), dtype=np.int64)
+    wins[:, order[:, None], order[None, :]] = found
+    return wins
 
 
 def played(recorded: Recorded, who: str, grid: np.ndarray, run: int) -> np.ndarray:

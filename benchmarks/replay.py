@@ -11,7 +11,7 @@ import argparse
 import math
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +23,12 @@ from bayesduel.models import BradleyTerry
 from bayesduel.models.fit.fitting import fit
 from bayesduel.stopping import AnytimeEvidence, PosteriorProbability
 from bayesduel.votes import Comparisons
-from benchmarks.recorded_votes import Recorded, most_voted, played
+from benchmarks.recorded_votes import (
+    Recorded,
+    most_voted,
+    played,
+    played_by_next_pairs,
+)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 DELTA, WIDTH = 0.05, 0.05
@@ -160,8 +165,14 @@ def cell(outcomes: Sequence[Outcome]) -> str:
     return f"{median(outcomes)}; {right} right, {len(named) - right} wrong"
 
 
-def row(recorded: Recorded, who: str, num_runs: int, most: int) -> str:
-    """Play a policy, and return its row of the table."""
+def outcomes(
+    recorded: Recorded, who: str, runs: Iterable[int], most: int, size: int = 0
+) -> dict[str, list[Outcome]]:
+    """Play a policy, and return for each rule what came of the runs.
+
+    With a ``size`` by ``next_pairs`` alone, so many questions at once and up to a name
+    by the rule with anytime evidence.
+    """
     last = min(most, recorded.num_votes)
     if who == INFORMATION:
         last = min(last, MOST_FOR_INFORMATION)
@@ -174,13 +185,23 @@ def row(recorded: Recorded, who: str, num_runs: int, most: int) -> str:
         "anytime": right_within(recorded, WIDTH),
     }
     found: dict[str, list[Outcome]] = {name: [] for name in ("leader", *RULES)}
-    for run in range(num_runs):
-        wins = played(recorded, who, grid, run)
+    for run in runs:
+        if size:
+            wins = played_by_next_pairs(
+                recorded, who, grid, run, size, lambda each: by_evidence(each).stopped
+            )
+        else:
+            wins = played(recorded, who, grid, run)
         found["leader"].append(right_for_good(grid, wins, recorded.winner))
         for name, rule in RULES.items():
             step = EVERY.get(name, 1)
             counts = grid[::step], wins[::step]
             found[name].append(first_name(rule, *counts, rights[name]))
+    return found
+
+
+def row(who: str, found: dict[str, list[Outcome]]) -> str:
+    """Return the row of a policy in the table."""
     cells = [median(found["leader"]), *(cell(found[name]) for name in RULES)]
     return f"| {who} | {' | '.join(cells)} |"
 
@@ -192,6 +213,9 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--policy", nargs="+", default=POLICIES)
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--votes", type=int, default=200_000)
+    parser.add_argument(
+        "--size", type=int, default=0, help="ask by next_pairs alone, so many at once"
+    )
     asked = parser.parse_args(list(arguments))
     if not SHARED.is_dir():
         sys.exit(f"the votes are not here: {SHARED}")
@@ -206,7 +230,8 @@ def main(arguments: Sequence[str] = ()) -> None:
         print("| who asks | leader right | posterior | scale | anytime |")
         print("| --- | --- | --- | --- | --- |")
         for who in asked.policy:
-            print(row(recorded, who, asked.runs, asked.votes), flush=True)
+            given = range(asked.runs), asked.votes, asked.size
+            print(row(who, outcomes(recorded, who, *given)), flush=True)
 
 
 if __name__ == "__main__":
