@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -258,7 +259,8 @@ def _told(
     """Return the votes, and the pairs that a judge has answered."""
     if isinstance(votes, list | tuple) and not votes:
         return None, []
-    told = given_votes(votes, with_judges=judge is not None)
+    # A loop calls this again and again.
+    told = given_votes(votes, with_judges=judge is not None, level=logging.DEBUG)
     if judge is None:
         return told, []
     table = told.table

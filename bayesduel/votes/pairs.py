@@ -224,30 +224,36 @@ class GivenVotes(NamedTuple):
     has_names: bool
 
 
-def given_votes(votes: Any, *, with_judges: bool = False) -> GivenVotes:
+def given_votes(
+    votes: Any, *, with_judges: bool = False, level: int = logging.WARNING
+) -> GivenVotes:
     """Return votes as a table, in whatever form a user holds them.
 
     A ``Comparisons``, a file, a data frame, a square table of wins, or a list of votes:
     tuples (winner, loser) or (first, second, won), the latter perhaps with the judge
     behind, or dictionaries by the titles of columns. ``with_judges`` keeps the column
-    "judge", which must be there. ``ComparisonDataError`` for anything else.
+    "judge", which must be there. What is read is logged at a ``level``.
+    ``ComparisonDataError`` for anything else.
     """
-    judge = "judge" if with_judges else None
+    asked = VoteFormat(judge="judge" if with_judges else None)
     if isinstance(votes, GivenVotes):
         return votes
+
+    def read(source: Any) -> GivenVotes:
+        found = parse_pairs(source, asked, level=level).comparisons()
+        return GivenVotes(found, has_names=True)
+
     if isinstance(votes, Comparisons):
         return GivenVotes(votes, has_names=True)
     if isinstance(votes, str | os.PathLike):
-        return GivenVotes(read_comparisons(votes, judge=judge), has_names=True)
+        return read(votes)
     if isinstance(votes, list | tuple) and _are_rows(votes):
-        frame = _frame_of_rows(votes)
-        return GivenVotes(read_comparisons(frame, judge=judge), has_names=True)
+        return read(_frame_of_rows(votes))
     columns, index = getattr(votes, "columns", None), getattr(votes, "index", None)
     if columns is None or index is None or callable(index):
         return GivenVotes(Comparisons.from_wins(votes), has_names=False)
     if {*map(str, columns)} != {*map(str, index)}:
-        frame: Any = votes
-        return GivenVotes(read_comparisons(frame, judge=judge), has_names=True)
+        return read(votes)
     is_numbered = [*columns] == [*range(len(columns))]
     return GivenVotes(Comparisons.from_wins(votes), has_names=not is_numbered)
 
@@ -296,9 +302,16 @@ def _winner_of(first: Any, second: Any, won: Any) -> Any:
 
 
 def parse_pairs(
-    votes: Any, asked: VoteFormat, arm_names: Sequence[str] | None = None
+    votes: Any,
+    asked: VoteFormat,
+    arm_names: Sequence[str] | None = None,
+    *,
+    level: int = logging.WARNING,
 ) -> VoteRows:
-    """Read votes row by row; those of a square table of wins, pair by pair."""
+    """Read votes row by row; those of a square table of wins, pair by pair.
+
+    Which columns are read is logged at a ``level``, if some are not.
+    """
     table = Table(
         votes, missing=asked.missing, decimal=asked.decimal, names=arm_names,
         needed=asked.needed,
@@ -323,7 +336,7 @@ def parse_pairs(
     table.check_values(columns["arms"], () if is_arm else winner)
     read = columns | {name: (composed(title),) for name, title in kept.items()}
     read = {role: titles for role, titles in read.items() if titles}
-    table.say_what_is_read(read)
+    table.say_what_is_read(read, level)
 
     (first, second), names = table.same_labels(*columns["arms"])
     counts = _counts(table, columns, asked, first, second, names)

@@ -812,7 +812,9 @@ class Table:
             return error
         return error.renamed(error.argument, int(self.rows[error.index]))
 
-    def say_what_is_read(self, read: Mapping[str, Sequence[str]]) -> None:
+    def say_what_is_read(
+        self, read: Mapping[str, Sequence[str]], level: int = logging.WARNING
+    ) -> None:
         """Log which columns are read, and which are not, if there are any."""
         read = {role: list(map(composed, titles)) for role, titles in read.items()}
         known = {title for titles in read.values() for title in titles}
@@ -822,7 +824,7 @@ class Table:
             )
             words = "column" if len(others) == 1 else "columns"
             words = f"%s: read %s; not read: {words} %s"
-            _LOGGER.warning(words, self.name, said, ", ".join(map(repr, others)))
+            _LOGGER.log(level, words, self.name, said, ", ".join(map(repr, others)))
 
 
 def plain(title: str) -> str:

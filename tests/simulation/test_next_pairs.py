@@ -339,6 +339,21 @@ def test_a_policy_of_ones_own_says_how_it_asks_a_batch():
         Player(Wrong(), 4)
 
 
+def test_what_is_read_is_for_debugging(caplog):
+    """A loop calls it again and again; the players of a file are told once."""
+    votes = [("tea", "milk", True, "ann"), ("tea", "ale", False, "bob")]
+    with caplog.at_level("INFO"):
+        next_pairs(votes)
+    assert not caplog.records
+    with caplog.at_level("DEBUG"):
+        next_pairs(votes)
+    assert [each.levelname for each in caplog.records] == ["DEBUG"]
+    assert "not read: column 'judge'" in caplog.text
+    caplog.clear()
+    Player("rucb", votes=votes, compiled=None)
+    assert [each.levelname for each in caplog.records] == ["WARNING"]
+
+
 # --- Many arms ------------------------------------------------------------------------
 
 MANY = 2001
