@@ -123,7 +123,9 @@ def read_prices(path: str | os.PathLike[str]) -> "pd.DataFrame":
     ----------
     path : str or path-like
         A file as for `read_matrix`, but entry (i, j) is the price of a duel of arms i
-        and j, 0 or more, and in a text table "inf" where the pair cannot be asked.
+        and j, 0 or more, and in a text table "inf" where the pair cannot be asked. Or
+        a text table with two columns, ``arm`` and ``price``: a duel costs the sum of
+        the prices of its two arms.
 
     Returns
     -------
@@ -145,7 +147,10 @@ def read_prices(path: str | os.PathLike[str]) -> "pd.DataFrame":
     ...     path = pathlib.Path(folder, "prices.csv")
     ...     _ = path.write_text("tea,coffee\n0,0.25\n0.25,0\n")
     ...     float(read_prices(path).loc["tea", "coffee"])
+    ...     _ = path.write_text("arm,price\ntea,1\ncoffee,2.5\n")
+    ...     float(read_prices(path).loc["tea", "coffee"])
     0.25
+    3.5
     """
     import pandas as pd
 
@@ -368,7 +373,8 @@ def parse_table(
     line into most numbers. Blank lines and lines that begin with # are skipped. A first
     row and a first column of arm names are recognized. With semicolons the decimal mark
     may be a comma. Numbers are finite and in [0, 1], or ``prices`` from 0 to infinity,
-    written inf; nothing else is checked.
+    written inf; nothing else is checked. Of ``prices`` two columns may have the arms
+    and a price of each: a pair costs the sum of both.
 
     Examples
     --------
@@ -377,6 +383,10 @@ def parse_table(
     ('tea', 'coffee')
     """
     rows, comma = _split(text)
+    if prices and (priced := _arms_with_prices(rows, comma)):
+        names = _arm_names([], [row.cells[0].strip() for row in priced], 2)
+        of_arms = np.array([_entry(row, 1, comma, True) for row in priced])
+        return of_arms[:, None] + of_arms, names
     header = _header(rows, comma)
     body = rows[1:] if header else rows
     width = _width(body, header)
@@ -390,8 +400,9 @@ def parse_table(
         shape = len(body), width - (texts == len(body))
         remedy = f"there are {shape[0]} rows of {shape[1]} entries"
         remedy += ", the last of them empty" if trailing else ""
+        rule = "must be square, or have the columns arm and price" if prices else ""
         raise InvalidPreferenceError(
-            "the table", "must be square", shape, remedy=remedy
+            "the table", rule or "must be square", shape, remedy=remedy
         )
     row_names = [row.cells[0].strip() for row in body] if has_names else []
     values = np.array(
@@ -451,6 +462,21 @@ def _split(text: str) -> tuple[list[_Row], bool]:
         # A name may stand before the numbers, and a separator behind them.
         refuse_many_arms(len(rows[-1].cells) - 2, "the table")
     return rows, separator == ";"
+
+
+def _arms_with_prices(rows: list[_Row], comma: bool) -> list[_Row]:
+    """Return rows of an arm and its price each; nothing where they are none.
+
+    Arms whose names are numbers need the header "arm, price".
+    """
+    if any(len(row.cells) != 2 for row in rows):
+        return []
+    titles = [cell.strip().casefold() for cell in rows[0].cells]
+    if titles == ["arm", "price"]:
+        return rows[1:]
+    body = rows if _number(rows[0].cells[1], comma) is not None else rows[1:]
+    named = all(_number(row.cells[0], comma) is None for row in body)
+    return body if named else []
 
 
 def _number(cell: str, comma: bool) -> float | None:

@@ -273,12 +273,44 @@ def test_prices_without_names_and_as_arrays(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("arm,price\ntea,1\ncoffee,0.5\nwater,inf\n", ["tea", "coffee", "water"]),
+        ("Arm;Price\ntea;1\ncoffee;0,5\nwater;inf\n", ["tea", "coffee", "water"]),
+        ("tea\t1\ncoffee\t0.5\nwater\tinf\n", ["tea", "coffee", "water"]),
+        ("model,dollars\ntea,1\ncoffee,0.5\nwater,inf\n", ["tea", "coffee", "water"]),
+        ("arm,price\n0,1\n1,0.5\n2,inf\n", ["0", "1", "2"]),
+    ],
+)
+def test_prices_of_arms_are_added_up(text, names, tmp_path):
+    (tmp_path / "prices.csv").write_text(text)
+    table = instances.read_prices(tmp_path / "prices.csv")
+    assert [*table.index] == [*table.columns] == names
+    prices = np.array([1, 0.5, np.inf])
+    assert np.array_equal(table.to_numpy(), prices[:, None] + prices)
+    values = [[0.5, 0.6, 0.8], [0.4, 0.5, 0.7], [0.2, 0.3, 0.5]]
+    drinks = PreferenceMatrix(values, arm_names=names, prices=table)
+    assert drinks.prices[0].tolist() == [0.0, 1.5, np.inf]
+
+
+def test_two_columns_of_numbers_are_a_table_of_two_arms(tmp_path):
+    (tmp_path / "prices.csv").write_text("tea,coffee\n0,0.25\n0.25,0\n")
+    table = instances.read_prices(tmp_path / "prices.csv")
+    assert table.loc["tea", "coffee"] == 0.25 and len(table) == 2
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("arm,price\ntea,1\ntea,2\n", "arm names must be distinct"),
+        ("arm,price\ntea,-1\nmilk,2\n", "line 2, column 2: -1 is not a price"),
+        ("arm,price\ntea,much\nmilk,2\n", "line 2, column 2: 'much' is not a number"),
+        ("arm,price\ntea,1\n", "at least 2 x 2"),
+        ("arm,price\ntea,1\nmilk\n", "has 1 cells|must be square"),
         ("0,-1\n-1,0\n", "line 1, column 2: -1 is not a price; entries must be 0 or"),
         ("0,nan\nnan,0\n", "line 1, column 2: nan is not a price"),
         ("a,b\n0,many\nmany,0\n", "line 2, column 2: 'many' is not a number"),
-        ("0,1.5,2\n1.5,0,3\n", "the table must be square"),
+        ("0,1.5,2\n1.5,0,3\n", "must be square, or have the columns arm and price"),
         ("0,1\n2,0\n", r"the table\[0, 1\] must be symmetric"),
         ("a\n0\n", "at least 2 x 2"),
     ],

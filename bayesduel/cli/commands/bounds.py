@@ -69,7 +69,7 @@ class BoundsOptions(Output):
     identify: bool = option("The least cost of naming a winner instead.")
     prices: Path | None = option(
         "FILE: With --identify: a table like MATRIX of the price of a duel of each "
-        "pair; inf if it cannot be asked. Default: 1 each."
+        "pair, or columns arm and price; inf if it cannot be asked. Default: 1 each."
     )
     model: Structure | None = option(
         "The lower bound for policies that know that the matrix obeys it."

@@ -101,8 +101,9 @@ class ExperimentOptions:
         "own, which find them in problem.features."
     )
     prices: Path | None = option(
-        "FILE: A table like MATRIX of the price of a duel of each pair, for policies "
-        "with cost=prices: rd-ts, rd-ts-star, track-and-stop."
+        "FILE: A table like MATRIX of the price of a duel of each pair, or columns arm "
+        "and price, where a pair costs the sum of both. For policies with cost=prices: "
+        "rd-ts, rd-ts-star, track-and-stop."
     )
 
     def experiment(self, ctx: typer.Context) -> tuple[Experiment, list[str]]:

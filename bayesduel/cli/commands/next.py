@@ -50,7 +50,8 @@ def next_(
     ),
     prices: Path | None = option(
         "FILE: A square table of the price of each pair, named as the votes name arms, "
-        "for policies with cost=prices, such as rd-ts:cost=prices."
+        "or columns arm and price. For policies with cost=prices, such as "
+        "rd-ts:cost=prices."
     ),
     arm_names: str | None = option(
         "A,B,...: All arms that are compared, if some have no vote."
