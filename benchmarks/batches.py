@@ -22,6 +22,8 @@ from bayesduel.stopping.base import count, look
 
 POLICIES = ("d-ts+", "rd-ts:cost=duels", "track-and-stop", "random:distinct=true")
 SIZES = (1, 8, 20, 32, 128)
+WIDTHS = {"sushi": 0.05}
+"""Where the best arms are close: pairs within it of 1/2 count either way."""
 _SEED = 1618
 
 
@@ -34,17 +36,32 @@ def bradley_terry(num_arms: int = 20) -> np.ndarray:
 def worlds() -> dict[str, np.ndarray]:
     """Return the matrices by name."""
     cyclic = bayesduel.load("cyclic").values
-    return {"cyclic": cyclic, "bradley-terry-20": bradley_terry()}
+    sushi = bayesduel.load("sushi").values
+    return {"cyclic": cyclic, "bradley-terry-20": bradley_terry(), "sushi": sushi}
+
+
+def right_within(matrix: np.ndarray, width: float) -> set[int]:
+    """Return the arms that are winners once pairs within the width count for them."""
+    at_most = (matrix > 0.5 - width).sum(axis=1) - 1
+    at_least = (matrix > 0.5 + width).sum(axis=1)
+    return {int(arm) for arm in np.flatnonzero(at_most >= at_least.max())}
 
 
 def votes_until_named(
-    matrix: np.ndarray, policy: str, size: int, run: int, delta: float, most: int
+    matrix: np.ndarray,
+    policy: str,
+    size: int,
+    run: int,
+    delta: float,
+    most: int,
+    width: float = 0.0,
 ) -> tuple[int, int]:
     """Return the votes of a run until an arm is named, and the arm; -1 for none."""
     rng = np.random.default_rng((_SEED, run))
     order = rng.permutation(len(matrix))
     player = Player(policy, num_arms=len(matrix), seed=run)
-    state = unpacked(stopping.AnytimeEvidence(delta).new_state(len(matrix)))
+    rule = stopping.AnytimeEvidence(delta, width)
+    state = unpacked(rule.new_state(len(matrix)))
     votes = 0
     while votes < most:
         for first, second in player.ask(size):
@@ -60,12 +77,15 @@ def votes_until_named(
 def measured(
     name: str, policy: str, size: int, runs: int, delta: float, most: int
 ) -> dict[str, object]:
-    """Return the mean number of votes of some runs, with its standard error."""
+    """Return mean and median of the votes of some runs, with the standard error."""
     matrix, began = worlds()[name], time.perf_counter()
+    width = WIDTHS.get(name, 0.0)
     found = [
-        votes_until_named(matrix, policy, size, run, delta, most) for run in range(runs)
+        votes_until_named(matrix, policy, size, run, delta, most, width)
+        for run in range(runs)
     ]
     votes, answers = (np.array(each) for each in zip(*found, strict=True))
+    wrong = set(answers[answers >= 0].tolist()) - right_within(matrix, width)
     return {
         "world": name,
         "policy": policy,
@@ -73,7 +93,8 @@ def measured(
         "runs": runs,
         "votes": round(float(votes.mean()), 1),
         "error": round(float(votes.std(ddof=1)) / math.sqrt(runs), 1),
-        "wrong": int((answers > 0).sum()),
+        "median": float(np.median(votes)),
+        "wrong": int(np.isin(answers, [*wrong]).sum()),
         "undecided": int((answers < 0).sum()),
         "seconds": round(time.perf_counter() - began, 1),
     }

@@ -23,6 +23,7 @@ from bayesduel.models import BradleyTerry
 from bayesduel.models.fit.fitting import fit
 from bayesduel.stopping import AnytimeEvidence, PosteriorProbability
 from bayesduel.votes import Comparisons
+from benchmarks.batches import right_within
 from benchmarks.recorded_votes import (
     Recorded,
     most_voted,
@@ -104,14 +105,6 @@ EVERY = {"scale": 2}
 """A rule that takes long looks at every second count only."""
 
 
-def right_within(recorded: Recorded, width: float) -> set[int]:
-    """Return the arms that are winners once pairs within the width count for them."""
-    shares = recorded.matrix.values
-    at_most = (shares > 0.5 - width).sum(axis=1) - 1
-    at_least = (shares > 0.5 + width).sum(axis=1)
-    return {int(arm) for arm in np.flatnonzero(at_most >= at_least.max())}
-
-
 class Outcome(NamedTuple):
     """Votes until something has happened in a run; infinite if it never did."""
 
@@ -182,7 +175,7 @@ def outcomes(
     rights = {
         "posterior": {recorded.winner},
         "scale": {recorded.winner},
-        "anytime": right_within(recorded, WIDTH),
+        "anytime": right_within(recorded.matrix.values, WIDTH),
     }
     found: dict[str, list[Outcome]] = {name: [] for name in ("leader", *RULES)}
     for run in runs:
@@ -221,7 +214,8 @@ def main(arguments: Sequence[str] = ()) -> None:
         sys.exit(f"the votes are not here: {SHARED}")
     for name in asked.data:
         recorded = DATA[name]()
-        near = sorted(recorded.arms[arm] for arm in right_within(recorded, WIDTH))
+        right = right_within(recorded.matrix.values, WIDTH)
+        near = sorted(recorded.arms[arm] for arm in right)
         print(
             f"\n{recorded.title}: {recorded.num_votes:,} votes; right: "
             f"{recorded.arms[recorded.winner]}, within {WIDTH}: {', '.join(near)}; "

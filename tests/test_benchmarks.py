@@ -3,7 +3,9 @@
 import ast
 import json
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from tests.conftest import ROOT
 
@@ -74,3 +76,37 @@ def test_sizes_are_counted_from_the_source():
     found = sizes.sizes()
     assert found["files"] > 300
     assert found["functions of a single statement"] < found["functions"]
+
+
+@pytest.mark.slow
+def test_next_pairs_alone_need_as_many_votes_as_a_study():
+    """Recorded votes used up by either: the same law of the votes until a name.
+
+    The seed is fixed; a false alarm has probability 1e-4.
+    """
+    from benchmarks import recorded_votes, replay
+
+    strength = np.array([0.5, 0.12, 0.2, 0.08])
+    share = strength[:, None] / (strength[:, None] + strength)
+    wins = np.round(300 * share).astype(np.int64) * (1 - np.eye(4, dtype=np.int64))
+    ties = 10 * (1 - np.eye(4, dtype=np.int64))
+    recorded = recorded_votes.Recorded("drinks", (*"abcd",), wins, ties)
+    grid = np.arange(20, 500, 16)
+
+    def named(counts):
+        said = replay.first_name(replay.by_evidence, grid, counts, {0})
+        assert said.is_right
+        return said.votes
+
+    loop, stateless = [], []
+    for run in range(12):
+        loop.append(named(recorded_votes.played(recorded, "d-ts+", grid, run)))
+        counts = recorded_votes.played_by_next_pairs(
+            recorded, "d-ts+", grid, run, 1, lambda wins: replay.by_evidence(wins)[0]
+        )
+        used = counts.sum(axis=(1, 2))
+        assert (used <= grid[: len(used)]).all() and len(used) < len(grid)
+        assert (counts <= wins).all()
+        stateless.append(named(counts))
+    assert stats.mannwhitneyu(loop, stateless).pvalue > 1e-4
+    assert 20 < np.median(stateless) < 400
