@@ -238,7 +238,8 @@ def _proposal(
             if taken is not None:
                 return taken
         if not state.waiting:
-            return f"That was the last question. Thank you: {budget} votes stored."
+            thanks = "That was the last question. Thank you"
+            return f"{thanks}: the budget of {budget} votes is complete."
         return (
             f"all questions of the budget of {budget} votes have been asked; "
             f"{len(state.waiting)} of them still wait for an answer"

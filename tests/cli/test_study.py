@@ -316,11 +316,11 @@ def test_the_end_of_the_questions_is_said(run, tmp_path, monkeypatch):
     run("new", file, "--arms", "a,b", "-p", "balanced", "--budget", 2)
     keys(monkeypatch, LEFT, LEFT, LEFT)
     result = run("vote", file)
-    assert "That was the last question. Thank you: 2 votes stored." in result.stderr
+    assert "That was the last question. Thank you: the budget of 2" in result.stderr
     assert answers(file) == ["left", "left"]
     result = run("ask", file, "--json")
     assert (result.exit_code, json.loads(result.stdout)) == (0, [])
-    assert "Thank you: 2 votes stored." in result.stderr
+    assert "budget of 2 votes is complete" in result.stderr
 
 
 def test_lines_of_json_serve_any_language(run, file):

@@ -171,7 +171,7 @@ def test_the_end_of_the_questions_is_said(make, page):
     number = client.question()["number"]
     _, found = client.post("answer", number=number, answer="left")
     assert found["question"] is None
-    assert "Thank you: 1 votes stored" in found["resting"]
+    assert "Thank you: the budget of 1 votes is complete." in found["resting"]
     assert b'data-judge="Eve"' in client.get()[2]
     assert study.events()[1].body["judge"] == "Eve"
 
