@@ -113,9 +113,9 @@ def as_played(environment: Environment, policy: PolicyBase) -> PolicyBase:
 
     Where features are new in every round, one over linear utilities sees those.
     """
-    world = getattr(environment, "world", None)
-    changes = isinstance(environment, WorldEnvironment) and environment.features is None
-    if not changes or not world.defines("features"):
+    if not isinstance(environment, WorldEnvironment):
+        return policy
+    if environment.features is not None or not environment.world.defines("features"):
         return policy
     from bayesduel.policies.contextual.linear_thompson import contextual_form
 

@@ -19,49 +19,57 @@ from theory.arguments import integer_from, number_from, one_of
 class CoLSTIM(LinearPolicy):
     r"""CoLSTIM: imitate the feedback process, then challenge its winner.
 
-    1. For the first :math:`\tau` rounds, show random pairs.
-    2. Then fit :math:`\theta` by maximum likelihood to all duels, with the penalty
-       :math:`\tfrac\lambda2|\theta|^2`, and let :math:`V=\lambda I+\sum zz^\top`, where
-       :math:`z` is the difference of the features of the two arms of a duel.
-    3. Draw perturbations :math:`\epsilon_k` from the standard Gumbel distribution,
-       clipped to :math:`[-\sqrt{d\log T},\sqrt{d\log T}]`: one for all arms with
-       probability :math:`p_t=\min(1,d\log(dT)/\sqrt t)`, otherwise one for each arm.
-    4. The first arm i has the largest
-       :math:`x_k^\top\theta+\epsilon_k|x_k|_{V^{-1}}`, the second one the largest
-       :math:`(x_k-x_i)^\top\theta+c\,|x_k-x_i|_{V^{-1}}`, of several any. If that is i
-       itself, the round teaches nothing.
+    The first arm wins a simulated choice: estimated utilities plus Gumbel noise, as the
+    logistic link has it. The second one is its most hopeful challenger.
 
-    Gumbel perturbations imitate the logistic link: an arm with the largest perturbed
-    utility is chosen as people would choose it.
+    Use it if arms have features, utilities are about linear in them, and it is enough
+    that one arm of the pair is good (weak regret).
 
     Parameters
     ----------
     width : float
         The factor c, as a multiple of :math:`\sqrt{d\log T}`, with the natural
-        logarithm of the horizon.
+        logarithm of the horizon; 2 in the program of [2]_.
     explored : int
         The rounds :math:`\tau` of random pairs; -1 means d K.
-    shared : str
-        When arms share one perturbation: ``"early"``, with probability :math:`p_t`, or
-        ``"late"``, with probability :math:`1-p_t`. See the notes.
+    shared : {"early", "late"}
+        When arms share one perturbation: "early", with probability :math:`p_t`, or
+        "late", with probability :math:`1-p_t`.
     ridge : float
         The penalty :math:`\lambda`, above 0.
 
     Notes
     -----
-    *Regret.* :math:`\tilde O(\sqrt{dT})` ([1]_, abstract), for weak regret.
+    **Rule.** Show random pairs in the first :math:`\tau` rounds. Then, in every round,
+    with z the features of the first arm of a duel minus those of the second one:
 
-    *Sources differ.* The probability is that of the program of [2]_, in which arms
-    share a perturbation with probability :math:`p_t` (``"early"``) and nothing is
-    explored first. Another public program reads Algorithm 1 of [1]_ the other way
-    round, so that arms share one with probability :math:`1-p_t` (``"late"``); a third
-    has :math:`\tau=dK` rounds of exploration. The paper itself was not at hand beyond
-    its first pages.
+    1. Fit :math:`\hat\theta` by maximum likelihood to all duels, with the penalty
+       :math:`\tfrac\lambda2|\theta|^2`, and let :math:`V=\lambda I+\sum zz^\top`.
+    2. Draw perturbations :math:`\epsilon_k` from the standard Gumbel distribution, cut
+       to :math:`\pm\sqrt{d\log T}`: with probability
+       :math:`p_t=\min(1,d\log(dT)/\sqrt t)` one for all arms, otherwise one for each.
+    3. The first arm i has the largest
+       :math:`x_k^\top\hat\theta+\epsilon_k|x_k|_{V^{-1}}`.
+    4. The second arm has the largest
+       :math:`(x_k-x_i)^\top\hat\theta+c\,|x_k-x_i|_{V^{-1}}`. It may be i itself; then
+       the round teaches nothing.
 
-    *Recommendation.* The arm with the largest estimated utility in the last round.
+    Ties at random. The recommendation is the arm with the largest estimated utility in
+    the last round.
 
-    *Large horizons.* :math:`\theta` is exact up to 10,000 duels; with fixed features,
-    of 10,000 pairs. Older duels are summed up in a quadratic.
+    **Assumptions.** Utilities :math:`x^\top\theta`, and a logistic link. The weak
+    regret is :math:`\tilde O(\sqrt{dT})` ([1]_, abstract).
+
+    **Sources differ.** The probability is that of the program of [2]_, in which arms
+    share a perturbation with probability :math:`p_t`, and no round is spent on random
+    pairs. Another public program reads Algorithm 1 of [1]_ the other way round: arms
+    share one with probability :math:`1-p_t`. A third has :math:`\tau=dK`. Only the
+    first pages of the paper were at hand.
+
+    **Large horizons.** :math:`\hat\theta` is exact up to 10,000 duels; with fixed
+    features, of 10,000 pairs. Older duels are summed up in a quadratic.
+
+    **Look-ahead.** None: every duel changes the estimate.
 
     References
     ----------
@@ -94,7 +102,7 @@ class CoLSTIM(LinearPolicy):
             rate=size * math.log(size * problem.horizon),
         )
 
-    def choose(
+    def choose(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
         state: LinearState,
         rng: Generator,

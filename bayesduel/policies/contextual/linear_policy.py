@@ -52,7 +52,7 @@ class LinearPolicy(Policy):
             now=self.numbers(size, problem),
         )
 
-    def update(
+    def update(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
         state: LinearState,
         rng: Generator,

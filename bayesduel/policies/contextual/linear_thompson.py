@@ -32,16 +32,7 @@ _LEAST_COST = 0.01
 class LinearRivals(LinearPolicy):
     r"""RD-TS over linear utilities, for features that are new in every round.
 
-    1. The leader has the largest utility :math:`x^\top\theta` at the mode.
-    2. Draw :math:`\theta'` from the normal distribution at the mode. If the leader is
-       the best arm of the draw it meets itself; otherwise the best arm is the rival.
-    3. The rival's world is the likeliest :math:`\theta''` in which leader and rival
-       have the same utility, in the normal approximation. Show the pair whose outcome
-       has the largest divergence from that world per regret, at the mode.
-
-    ``rd-ts:posterior=linear`` is played so wherever features change. With ``cost``
-    "duels" every duel costs the same, no arm meets itself, and a rival is drawn in
-    proportion to the likelihood of its world.
+    ``rd-ts:posterior=linear`` is played in this form wherever features change.
 
     Parameters
     ----------
@@ -49,6 +40,20 @@ class LinearRivals(LinearPolicy):
         What a duel costs: its estimated regret ``utility_mean``, or 1 each.
     ridge : float
         The precision of the normal prior of the coefficients, above 0.
+
+    Notes
+    -----
+    **Rule.** In every round:
+
+    1. The leader has the largest utility :math:`x^\top\hat\theta` at the mode.
+    2. Draw :math:`\theta'` from the normal distribution at the mode. If the leader is
+       the best arm of the draw it meets itself; otherwise the best arm is the rival.
+    3. The rival's world is the likeliest :math:`\theta''` in which leader and rival
+       have the same utility, in the normal approximation. Show the pair whose outcome
+       has the largest divergence from that world per regret, at the mode.
+
+    With ``cost="duels"`` every duel costs the same, no arm meets itself, and a rival is
+    drawn in proportion to the likelihood of its world.
 
     Examples
     --------
@@ -70,7 +75,7 @@ class LinearRivals(LinearPolicy):
         """Return nothing that is needed."""
         return record(rival=-1)
 
-    def choose(
+    def choose(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
         state: LinearState,
         rng: Generator,

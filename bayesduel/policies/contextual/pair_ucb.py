@@ -20,19 +20,12 @@ from theory.arguments import number_from
 class PairUCB(LinearPolicy):
     r"""MaxPairUCB and GINOP: the pair with the largest optimistic sum of utilities.
 
-    1. Fit :math:`\theta` by maximum likelihood to all duels, with the penalty
-       :math:`\tfrac\lambda2|\theta|^2`.
-    2. Show the arms i and j, which may be the same, with the largest
-       :math:`x_i^\top\theta+x_j^\top\theta+c\,|x_i-x_j|_{H^{-1}}`. Of several such
-       pairs each is equally likely.
+    Fits linear utilities to all duels, and shows the pair whose utilities may have the
+    largest sum. GINOP weights every duel by its information; MaxPairUCB does not.
 
-    MaxPairUCB takes :math:`H=\lambda I+\sum zz^\top`, where :math:`z` is the difference
-    of the features of the two arms of a duel. GINOP weights each duel by its
-    information, :math:`H=\lambda I+\sum s'(\theta^\top z)zz^\top` with the slope
-    :math:`s'` of the logistic function: H is the second derivative of the loss in 1.
-
-    Use them where arms have features and utilities are linear in these. The pair of an
-    arm with itself costs nothing if the arm is the best, and teaches nothing.
+    Use it if arms have features, fixed or new in every round, and utilities are about
+    linear in them. GINOP is the one to begin with: it needs no horizon, and its usual
+    width is close to the best one in published worlds.
 
     Parameters
     ----------
@@ -44,29 +37,43 @@ class PairUCB(LinearPolicy):
     by_curvature : bool
         Whether duels are weighted by their information.
     ridge : float
-        The penalty :math:`\lambda`, above 0: 0.001 in the authors' program of
-        MaxPairUCB, 1 for GINOP.
+        The penalty :math:`\lambda`, above 0; 0.001 in the authors' program of
+        MaxPairUCB.
 
     Notes
     -----
-    *Regret.* That of GINOP is
-    :math:`\tilde O(d\sqrt{T/s'(0)}+\kappa d^3)` (Theorem 5.1 and Corollary 6.2 of
-    [2]_), where :math:`\kappa`, the inverse of the least slope, which is exponential in
-    the length of :math:`\theta`, is not in the leading term. That is shown for a width
-    that grows with d and log T; the default here is the one of published experiments.
+    **Rule.** In every round, with z the features of the first arm of a duel minus those
+    of the second one:
 
-    *Recommendation.* The arm with the largest estimated utility in the last round.
+    1. Fit :math:`\hat\theta` by maximum likelihood to all duels, with the penalty
+       :math:`\tfrac\lambda2|\theta|^2`.
+    2. GINOP: :math:`H=\lambda I+\sum s'(z^\top\hat\theta)zz^\top`, with the slope
+       :math:`s'` of the logistic function. MaxPairUCB: :math:`H=\lambda I+\sum
+       zz^\top`.
+    3. Show the arms i and j, which may be the same, with the largest
+       :math:`(x_i+x_j)^\top\hat\theta+c\,|x_i-x_j|_{H^{-1}}`. Of several such pairs
+       each is equally likely.
 
-    *Large horizons.* :math:`\theta` is exact up to 10,000 duels; with fixed features,
-    of 10,000 pairs. Older duels are summed up in a quadratic.
+    The recommendation is the arm with the largest estimated utility in the last round.
+
+    **Assumptions.** Utilities :math:`x^\top\theta`, and a logistic link. The regret of
+    GINOP is :math:`\tilde O(d\sqrt{T/s'(0)}+\kappa d^3)` (Theorem 5.1 and Corollary 6.2
+    of [2]_), without :math:`\kappa`, the inverse of the least slope, in the leading
+    term. That is proved for a width that grows with d and log T; the default here is
+    the one of published experiments, and too narrow for very long runs.
+
+    **Large horizons.** :math:`\hat\theta` is exact up to 10,000 duels; with fixed
+    features, of 10,000 pairs. Older duels are summed up in a quadratic.
+
+    **Look-ahead.** None: every duel changes the estimate.
 
     References
     ----------
     .. [1] Q. Di, T. Jin, Y. Wu, H. Zhao, F. Farnoud, Q. Gu, "Variance-aware Regret
        Bounds for Stochastic Contextual Dueling Bandits", ICLR 2024: MaxPairUCB, as a
        baseline.
-    .. [2] Ben Yahmed, Abeille and Calauzènes, "On the Complexity of
-       Preference-Based Bandits", 2026, Algorithm 1 in the linear case.
+    .. [2] Ben Yahmed, Abeille and Calauzènes, "On the Complexity of Preference-Based
+       Bandits", 2026, Algorithm 1 in the linear case.
 
     Examples
     --------
@@ -74,8 +81,8 @@ class PairUCB(LinearPolicy):
     >>> result = bayesduel.simulate(
     ...     "ginop-contexts", "ginop", num_runs=2, horizon=200, regret=["utility_mean"]
     ... )
-    >>> result["regret"].shape
-    (1, 2, 1)
+    >>> result["regret"].sizes["run"]
+    2
     """
 
     width: float = checked(2.0, number_from, 0.0)
@@ -84,7 +91,7 @@ class PairUCB(LinearPolicy):
     title: ClassVar[str] = "Optimistic pairs of linear utilities"
 
     @property
-    def needs_horizon(self) -> bool:
+    def needs_horizon(self) -> bool:  # pyright: ignore
         """Whether the width depends on the horizon."""
         return self.grows
 
@@ -93,7 +100,7 @@ class PairUCB(LinearPolicy):
         factor = math.sqrt(size * math.log(problem.horizon)) if self.grows else 1.0
         return record(width=self.width * factor)
 
-    def choose(
+    def choose(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
         state: LinearState,
         rng: Generator,

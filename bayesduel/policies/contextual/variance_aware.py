@@ -39,24 +39,11 @@ class VACDBState(NamedTuple):
 class VarianceAware(Policy):
     r"""Variance-Aware Contextual Dueling Bandit (VACDB).
 
-    There are L layers. Layer l has an estimate :math:`\theta_l` and a matrix
-    :math:`\Sigma_l`, at first :math:`4^{-l}I`. In every round, begin with l = 1 and all
-    arms:
+    Has several layers of certainty. Each has its own estimate, and hands the arms that
+    it could not exclude on to the next, finer one.
 
-    1. If :math:`|x_i-x_j|_{\Sigma_l^{-1}}\le2^{-L}` for all pairs of the arms that are
-       left, show the pair with the largest
-       :math:`(x_i+x_j)^\top\theta_l+c\,|x_i-x_j|_{\Sigma_l^{-1}}`, and learn nothing.
-    2. Otherwise, if these norms are at most :math:`2^{-l}`, keep the arms whose
-       estimated utility is within :math:`2^{-l}c` of the largest one, and go to layer l
-       + 1.
-    3. Otherwise show one of the pairs whose norm is above :math:`2^{-l}`, any. The duel
-       enters layer l with the weight :math:`w^2`, where
-       :math:`w=2^{-l}/|x_i-x_j|_{\Sigma_l^{-1}}`: into :math:`\Sigma_l`, as
-       :math:`w^2zz^\top`, and into the likelihood of :math:`\theta_l`, which has the
-       penalty :math:`\tfrac12 4^{-l}|\theta|^2`.
-
-    A layer is a level of certainty. Rounds of a fine layer are played only among arms
-    that coarser ones have not excluded.
+    Use it if arms have features and outcomes are nearly certain: its bound then is
+    small. In the published worlds it has more regret than GINOP.
 
     Parameters
     ----------
@@ -68,15 +55,32 @@ class VarianceAware(Policy):
 
     Notes
     -----
-    *Regret.* :math:`\tilde O\bigl(d\sqrt{\sum_t\sigma_t^2}+d\bigr)`, where
-    :math:`\sigma_t^2` is the variance of the outcome of round t, for widths that [1]_
-    derives: little where outcomes are nearly certain.
+    **Rule.** Layer l has an estimate :math:`\theta_l` and a matrix :math:`\Sigma_l`, at
+    first :math:`4^{-l}I`. In every round, begin with l = 1 and all arms:
 
-    *Recommendation.* The arm with the largest estimated utility in the last layer of
-    the last round.
+    1. If :math:`|x_i-x_j|_{\Sigma_l^{-1}}\le2^{-L}` for all pairs of the arms that are
+       left, show the pair with the largest
+       :math:`(x_i+x_j)^\top\theta_l+c\,|x_i-x_j|_{\Sigma_l^{-1}}`, and learn nothing.
+    2. Otherwise, if these norms are at most :math:`2^{-l}`, keep the arms whose
+       estimated utility is within :math:`2^{-l}c` of the largest one, and go to layer
+       l + 1.
+    3. Otherwise show one of the pairs whose norm is above :math:`2^{-l}`, each equally
+       likely. With :math:`w=2^{-l}/|x_i-x_j|_{\Sigma_l^{-1}}` and z the difference of
+       their features, add :math:`w^2zz^\top` to :math:`\Sigma_l`, and fit
+       :math:`\theta_l` with the weight :math:`w^2` of this duel and the penalty
+       :math:`\tfrac124^{-l}|\theta|^2`.
 
-    *Large horizons.* An estimate is exact up to 10,000 duels of its layer; with fixed
+    The recommendation is the arm with the largest estimated utility in the last layer
+    of the last round.
+
+    **Assumptions.** Utilities :math:`x^\top\theta`, and a logistic link. The regret is
+    :math:`\tilde O\bigl(d\sqrt{\sum_t\sigma_t^2}+d\bigr)` for widths that [1]_ derives,
+    with :math:`\sigma_t^2` the variance of the outcome of round t.
+
+    **Large horizons.** An estimate is exact up to 10,000 duels of its layer; with fixed
     features, of 10,000 pairs. Older duels are summed up in a quadratic.
+
+    **Look-ahead.** None: most duels change an estimate.
 
     References
     ----------
@@ -115,7 +119,7 @@ class VarianceAware(Policy):
             ),
         )
 
-    def choose(
+    def choose(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
         state: VACDBState,
         rng: Generator,
@@ -154,7 +158,7 @@ class VarianceAware(Policy):
             arms = arms[utility[arms] >= best - level * state.now.width]
         return 0, 0  # Not reached: the last layer returns.
 
-    def update(
+    def update(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
         state: VACDBState,
         rng: Generator,
