@@ -90,7 +90,7 @@ def _by_needs(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Return policies by what they need to know, as a sentence."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in sorted(rows, key=_order_of_needs):
-        needs = [_SAID.get(each, each) for each in row["needs"]]
+        needs = [str(_SAID.get(each, each)) for each in row["needs"]]
         # What beats all others stays as it is.
         needs = needs[1:] if len(needs) > 1 and needs[0] == _FIXED else needs
         said = f"They need {' and '.join(needs) or 'nothing'}:"

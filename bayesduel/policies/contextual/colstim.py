@@ -115,7 +115,7 @@ class CoLSTIM(LinearPolicy):
         num_arms = len(utility)
         if round_ <= state.now.explored:
             first, second = rng.integers(0, num_arms), rng.integers(0, num_arms - 1)
-            return first, second + (second >= first)
+            return int(first), int(second + (second >= first))
         values, limit = products(features, state.inverse), state.now.limit
         share = rng.random() < min(1.0, state.now.rate / math.sqrt(round_))
         if self.shared == "late":
