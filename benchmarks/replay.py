@@ -205,6 +205,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA))
     parser.add_argument("--policy", nargs="+", default=POLICIES)
     parser.add_argument("--runs", type=int, default=40)
+    parser.add_argument("--first", type=int, default=0, help="number of the first run")
     parser.add_argument("--votes", type=int, default=200_000)
     parser.add_argument(
         "--size", type=int, default=0, help="ask by next_pairs alone, so many at once"
@@ -224,7 +225,8 @@ def main(arguments: Sequence[str] = ()) -> None:
         print("| who asks | leader right | posterior | scale | anytime |")
         print("| --- | --- | --- | --- | --- |")
         for who in asked.policy:
-            given = range(asked.runs), asked.votes, asked.size
+            runs = range(asked.first, asked.first + asked.runs)
+            given = runs, asked.votes, asked.size
             print(row(who, outcomes(recorded, who, *given)), flush=True)
 
 
