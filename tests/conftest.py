@@ -57,11 +57,10 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("BAYESDUEL_CACHE", str(ROOT / ".pytest_cache" / "kernels"))
 
 # Where Python is told to write no bytecode, as in containers, every process of a test
-# would compile the sources of JAX anew, for seconds: they share it, out of sight.
-if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
-    os.environ.setdefault(
-        "PYTHONPYCACHEPREFIX", str(ROOT / ".pytest_cache" / "bytecode")
-    )
+# would compile our sources anew, and pytest all tests. Those of libraries are compiled
+# when the environment is made: a folder of its own would do that again, for 8 seconds.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # `fast` draws the same examples every time, so that a failure can be repeated;
 # HYPOTHESIS_PROFILE=nightly looks further. No deadline: the first call may compile.
