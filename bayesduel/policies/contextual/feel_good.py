@@ -122,7 +122,7 @@ class FeelGoodThompson(Policy):
     --------
     >>> from bayesduel import policies
     >>> policies.get("fgts", feel_good=0).label
-    'FGTS:feel_good=0'
+    'FGTS:feel_good=0.0'
     """
 
     eta: float = checked(0.25, number_above, 0.0)

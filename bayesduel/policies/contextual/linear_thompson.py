@@ -58,9 +58,10 @@ class LinearRivals(LinearPolicy):
     Examples
     --------
     >>> import bayesduel
-    >>> result = bayesduel.simulate(
-    ...     "linear-contexts", "rd-ts:posterior=linear", num_runs=2, horizon=50
-    ... )
+    >>> from bayesduel.instances.worlds import LinearContexts
+    >>> from bayesduel.policies.contextual.linear_thompson import LinearRivals
+    >>> policy = LinearRivals(compiled=False)  # Python is faster for a few rounds.
+    >>> result = bayesduel.simulate(LinearContexts(), policy, num_runs=2, horizon=50)
     >>> result["regret"].sizes["run"]
     2
     """

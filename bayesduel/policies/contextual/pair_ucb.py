@@ -78,8 +78,9 @@ class PairUCB(LinearPolicy):
     Examples
     --------
     >>> import bayesduel
+    >>> policy = bayesduel.policies.get("ginop", compiled=False)  # For a few rounds.
     >>> result = bayesduel.simulate(
-    ...     "ginop-contexts", "ginop", num_runs=2, horizon=200, regret=["utility_mean"]
+    ...     "ginop-contexts", policy, num_runs=2, horizon=50, regret=["utility_mean"]
     ... )
     >>> result["regret"].sizes["run"]
     2
