@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
+from bayesduel.models import LinearUtilities
+from bayesduel.policies.policy import declared
 from bayesduel.simulation.player import stepper_of
 from bayesduel.studies import Judging, Study, verify_study
 from bayesduel.studies import policy_rule as policy_follower
@@ -25,6 +27,9 @@ FEW = ("rmed1", "sparring", "pcomp", "rucb")
 """With notes, by steps, in bulk, and by look-ahead; the others take long to compile."""
 
 BETTER = np.array([0.9, 0.5, 0.3, 0.1])
+
+FEATURES = LinearUtilities(np.stack([BETTER, BETTER[::-1] ** 2], axis=1))
+"""What contextual policies know of the drinks."""
 
 
 @pytest.fixture
@@ -68,7 +73,9 @@ def assert_policy_replays(study):
              for name in sorted({*policies.names()} - {*RULES, *FEW}))],
 )  # fmt: skip
 def test_every_policy_asks_for_different_arms_and_replays(make, name):
-    study, rng, told = make(name), np.random.default_rng(5), 0
+    knows = declared(policies.get(name), "contextual")
+    study = make(name, model=FEATURES) if knows else make(name)
+    rng, told = np.random.default_rng(5), 0
     while told < 25 and (tickets := study.ask(2)):
         for ticket in reversed(tickets):  # In another order than they were asked.
             assert ticket.left != ticket.right
@@ -78,7 +85,8 @@ def test_every_policy_asks_for_different_arms_and_replays(make, name):
     assert_replays(study)
     assert_policy_replays(study)
     study.import_votes(Comparisons.from_wins([[0, 9], [1, 0]], arm_names=DRINKS[:2]))
-    study.add_arm("cocoa")
+    if not knows:  # An arm that is added has no features.
+        study.add_arm("cocoa")
     study.retire_arm("milk")
     for ticket in study.ask(3):
         assert "milk" not in (ticket.left, ticket.right)
