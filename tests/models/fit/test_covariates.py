@@ -152,7 +152,7 @@ def test_the_factor_that_is_said_brings_coefficients_back(units, kind):
         (better, model, np.array(units) * factor),
         (many_contests(units), replace(model, **scales), np.array(units)),
     ):
-        drawn = fit(chosen, data, num_draws=500).flat_draws()
+        drawn = fit(chosen, data, num_draws=100).flat_draws()
         names = ["contest_effect"] + ["coefficient"] * (kind == "arms")
         for name in names:
             # Standard errors are about 0.05, and a prior of 1 takes little from it.
