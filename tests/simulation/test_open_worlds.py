@@ -154,12 +154,16 @@ def test_a_fixed_world_gives_the_runs_of_its_matrix(policy, options):
     check_fixed(policy, **options)
 
 
+IN_FIXED = ["d-ts", "d-ts:every=5", "cw-rmed", "sup-klucb", "rucb:self_duels=false"]
+IN_FIXED += ["ccb", "savage", "sparring"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize(
-    "policy",
-    ["d-ts", "d-ts:every=5", "rmed1", "cw-rmed", "ecw-rmed", "scomp", "sup-klucb"]
-    + ["rucb:self_duels=false", "ccb", "savage", "sparring"],
+    ("policy", "compiled"),
+    # Compiled, the first three: ``instances.worlds.test_worlds_in_the_loop``.
+    [(each, False) for each in ("rmed1", "ecw-rmed", "scomp", *IN_FIXED)]
+    + [(each, True) for each in IN_FIXED],
 )
 def test_fixed_worlds_give_the_runs_of_their_matrix(policy, compiled):
     check_fixed(policy, compiled, grid=(10, 999, 1000))
@@ -254,12 +258,13 @@ CYCLE = [[0.5, 0.95, 0.05], [0.05, 0.5, 0.95], [0.95, 0.05, 0.5]]
 """Three Copeland winners."""
 
 
-@pytest.mark.parametrize(
-    "grid", [pytest.param((400,), marks=pytest.mark.slow), (3, 150, 277, 400)]
-)
-def test_champions_that_share_a_stretch_share_its_regret(grid):
-    """Look-ahead and round by round: one law of regret, in a world that changes."""
-    world, runs = Priced(np.array(CYCLE)), range(300)
+@pytest.mark.slow
+def test_champions_that_share_a_stretch_share_its_regret():
+    """Look-ahead and round by round: one law of regret, in a world that changes.
+
+    Whichever checkpoints cut the stretches, as is shown below.
+    """
+    world, runs, grid = Priced(np.array(CYCLE)), range(300), (3, 150, 277, 400)
     fast = played(world, "d-ts", runs=runs, grid=grid)
     slow = played(world, "d-ts:look_ahead=false", runs=runs, grid=grid)
     assert fast.events.mean() < 0.7 * slow.events.mean()
