@@ -37,6 +37,8 @@ _TEX = (
     (re.compile(r"\\,"), " "),
     (re.compile(r"\\cdot\s*"), " * "),
     (re.compile(r"\\hat(?![a-zA-Z])"), ""),
+    (re.compile(r"\\tilde\s*O"), "O~"),
+    (re.compile(r"\^\\top(?![a-zA-Z])\s*"), "' "),
     (re.compile(r"(?<=[\w)])\\"), " "),
     (re.compile(r"\\"), ""),
     (re.compile(r"\^\*"), "*"),

@@ -29,7 +29,7 @@ class CoLSTIM(LinearPolicy):
     ----------
     width : float
         The factor c, as a multiple of :math:`\sqrt{d\log T}`, with the natural
-        logarithm of the horizon; 2 in the program of [2]_.
+        logarithm of the horizon; 2 in the program of Di et al.
     explored : int
         The rounds :math:`\tau` of random pairs; -1 means d K.
     shared : {"early", "late"}
@@ -44,7 +44,7 @@ class CoLSTIM(LinearPolicy):
     with z the features of the first arm of a duel minus those of the second one:
 
     1. Fit :math:`\hat\theta` by maximum likelihood to all duels, with the penalty
-       :math:`\tfrac\lambda2|\theta|^2`, and let :math:`V=\lambda I+\sum zz^\top`.
+       :math:`\lambda|\theta|^2/2`, and let :math:`V=\lambda I+\sum zz^\top`.
     2. Draw perturbations :math:`\epsilon_k` from the standard Gumbel distribution, cut
        to :math:`\pm\sqrt{d\log T}`: with probability
        :math:`p_t=\min(1,d\log(dT)/\sqrt t)` one for all arms, otherwise one for each.
@@ -58,11 +58,11 @@ class CoLSTIM(LinearPolicy):
     the last round.
 
     **Assumptions.** Utilities :math:`x^\top\theta`, and a logistic link. The weak
-    regret is :math:`\tilde O(\sqrt{dT})` ([1]_, abstract).
+    regret is :math:`\tilde O(\sqrt{dT})` (abstract of the paper).
 
-    **Sources differ.** The probability is that of the program of [2]_, in which arms
-    share a perturbation with probability :math:`p_t`, and no round is spent on random
-    pairs. Another public program reads Algorithm 1 of [1]_ the other way round: arms
+    **Sources differ.** The probability is that of the program of Di et al., in which
+    arms share a perturbation with probability :math:`p_t`, and no round is spent on
+    random pairs. Another public program reads Algorithm 1 the other way round: arms
     share one with probability :math:`1-p_t`. A third has :math:`\tau=dK`. Only the
     first pages of the paper were at hand.
 
@@ -73,10 +73,11 @@ class CoLSTIM(LinearPolicy):
 
     References
     ----------
-    .. [1] V. Bengs, A. Saha, E. Hüllermeier, "Stochastic Contextual Dueling Bandits
-       under Linear Stochastic Transitivity Models", ICML 2022.
-    .. [2] Q. Di, T. Jin, Y. Wu, H. Zhao, F. Farnoud, Q. Gu, "Variance-aware Regret
-       Bounds for Stochastic Contextual Dueling Bandits", ICLR 2024: the program.
+    V. Bengs, A. Saha, E. Hüllermeier, "Stochastic Contextual Dueling Bandits under
+    Linear Stochastic Transitivity Models", ICML 2022.
+
+    Q. Di, T. Jin, Y. Wu, H. Zhao, F. Farnoud, Q. Gu, "Variance-aware Regret Bounds for
+    Stochastic Contextual Dueling Bandits", ICLR 2024: the program.
 
     Examples
     --------

@@ -74,16 +74,9 @@ class FeelGoodThompson(Policy):
     **Rule.** Sampler j has, over past rounds s with outcome :math:`y_s=\pm1`,
     :math:`z_s` the features of the first arm minus those of the second one,
     :math:`b_s` the arm of the other sampler, and :math:`\mu=1/(10e^B\sqrt T)` with the
-    horizon T, the potential
-
-    .. math::
-
-       \begin{aligned}
-       L^j(\theta)=\sum_s\Bigl(&\eta\log\bigl(1+e^{-y_s\theta^\top z_s}\bigr)\\
-       &-\mu\max_a\theta^\top(x_{s,a}-x_{s,b_s})\Bigr).
-       \end{aligned}
-
-    In every round, each sampler:
+    horizon T, the potential :math:`L^j(\theta)`: the sum over s of
+    :math:`\eta\log(1+e^{-y_s\theta^\top z_s})` minus
+    :math:`\mu\max_a\theta^\top(x_{s,a}-x_{s,b_s})`. In every round, each sampler:
 
     1. Draws :math:`\theta^j` from the density proportional to
        :math:`p_0(\theta)e^{-L^j(\theta)}`, where :math:`p_0` is normal with precision
@@ -95,7 +88,7 @@ class FeelGoodThompson(Policy):
     round.
 
     **Assumptions.** Utilities :math:`x^\top\theta` of size B at most, and a logistic
-    link. The regret is :math:`\tilde O(d\sqrt T)` [1]_.
+    link. The regret is :math:`\tilde O(d\sqrt T)`.
 
     **How it draws.** Each sampler has a Markov chain whose stationary distribution is
     its density. In every round the chain makes some steps: a proposal from a t
@@ -115,8 +108,8 @@ class FeelGoodThompson(Policy):
 
     References
     ----------
-    .. [1] X. Li, H. Zhao, Q. Gu, "Feel-Good Thompson Sampling for Contextual Dueling
-       Bandits", ICML 2024.
+    X. Li, H. Zhao, Q. Gu, "Feel-Good Thompson Sampling for Contextual Dueling Bandits",
+    ICML 2024.
 
     Examples
     --------

@@ -29,7 +29,7 @@ class MaximumInformativePair(LinearPolicy):
     ----------
     width : float
         The factor c, as a multiple of :math:`\sqrt{d\log T}`, with the natural
-        logarithm of the horizon; 2 in the program of [2]_.
+        logarithm of the horizon; 2 in the program of Di et al.
     ridge : float
         The penalty :math:`\lambda`, above 0. With 0.001, as in that program, early
         estimates are so large that the best arm may be excluded for good.
@@ -40,7 +40,7 @@ class MaximumInformativePair(LinearPolicy):
     of the second one:
 
     1. Fit :math:`\hat\theta` by maximum likelihood to all duels, with the penalty
-       :math:`\tfrac\lambda2|\theta|^2`, and let :math:`V=\lambda I+\sum zz^\top`.
+       :math:`\lambda|\theta|^2/2`, and let :math:`V=\lambda I+\sum zz^\top`.
     2. An arm i is a candidate if
        :math:`(x_i-x_j)^\top\hat\theta+c\,|x_i-x_j|_{V^{-1}}\ge0` for all arms j.
     3. Show the candidates i and j with the largest :math:`|x_i-x_j|_{V^{-1}}`; of
@@ -49,7 +49,7 @@ class MaximumInformativePair(LinearPolicy):
     The recommendation is the arm with the largest estimated utility in the last round.
 
     **Assumptions.** Utilities :math:`x^\top\theta`, and a logistic link. The regret is
-    :math:`\tilde O(d\sqrt T)` for a width that [1]_ derives, which has a factor
+    :math:`\tilde O(d\sqrt T)` for a width that Saha derives, which has a factor
     :math:`\kappa`, the inverse of the least slope of the link.
 
     **Large horizons.** :math:`\hat\theta` is exact up to 10,000 duels; with fixed
@@ -59,10 +59,11 @@ class MaximumInformativePair(LinearPolicy):
 
     References
     ----------
-    .. [1] A. Saha, "Optimal Algorithms for Stochastic Contextual Preference Bandits",
-       NeurIPS 2021.
-    .. [2] Q. Di, T. Jin, Y. Wu, H. Zhao, F. Farnoud, Q. Gu, "Variance-aware Regret
-       Bounds for Stochastic Contextual Dueling Bandits", ICLR 2024: the program.
+    A. Saha, "Optimal Algorithms for Stochastic Contextual Preference Bandits", NeurIPS
+    2021.
+
+    Q. Di, T. Jin, Y. Wu, H. Zhao, F. Farnoud, Q. Gu, "Variance-aware Regret Bounds for
+    Stochastic Contextual Dueling Bandits", ICLR 2024: the program.
 
     Examples
     --------

@@ -46,7 +46,7 @@ class PairUCB(LinearPolicy):
     of the second one:
 
     1. Fit :math:`\hat\theta` by maximum likelihood to all duels, with the penalty
-       :math:`\tfrac\lambda2|\theta|^2`.
+       :math:`\lambda|\theta|^2/2`.
     2. GINOP: :math:`H=\lambda I+\sum s'(z^\top\hat\theta)zz^\top`, with the slope
        :math:`s'` of the logistic function. MaxPairUCB: :math:`H=\lambda I+\sum
        zz^\top`.
@@ -57,10 +57,10 @@ class PairUCB(LinearPolicy):
     The recommendation is the arm with the largest estimated utility in the last round.
 
     **Assumptions.** Utilities :math:`x^\top\theta`, and a logistic link. The regret of
-    GINOP is :math:`\tilde O(d\sqrt{T/s'(0)}+\kappa d^3)` (Theorem 5.1 and Corollary 6.2
-    of [2]_), without :math:`\kappa`, the inverse of the least slope, in the leading
-    term. That is proved for a width that grows with d and log T; the default here is
-    the one of published experiments, and too narrow for very long runs.
+    GINOP is :math:`\tilde O(d\sqrt{T/s'(0)}+\kappa d^3)` (Theorem 5.1 and Corollary
+    6.2), without :math:`\kappa`, the inverse of the least slope, in the leading term.
+    That is proved for a width that grows with d and log T; the default here is the one
+    of published experiments, and too narrow for very long runs.
 
     **Large horizons.** :math:`\hat\theta` is exact up to 10,000 duels; with fixed
     features, of 10,000 pairs. Older duels are summed up in a quadratic.
@@ -69,11 +69,11 @@ class PairUCB(LinearPolicy):
 
     References
     ----------
-    .. [1] Q. Di, T. Jin, Y. Wu, H. Zhao, F. Farnoud, Q. Gu, "Variance-aware Regret
-       Bounds for Stochastic Contextual Dueling Bandits", ICLR 2024: MaxPairUCB, as a
-       baseline.
-    .. [2] Ben Yahmed, Abeille and Calauzènes, "On the Complexity of Preference-Based
-       Bandits", 2026, Algorithm 1 in the linear case.
+    Q. Di, T. Jin, Y. Wu, H. Zhao, F. Farnoud, Q. Gu, "Variance-aware Regret Bounds for
+    Stochastic Contextual Dueling Bandits", ICLR 2024: MaxPairUCB, as a baseline.
+
+    Ben Yahmed, Abeille and Calauzènes, "On the Complexity of Preference-Based Bandits",
+    2026, Algorithm 1 in the linear case.
 
     Examples
     --------

@@ -68,13 +68,13 @@ class VarianceAware(Policy):
        likely. With :math:`w=2^{-l}/|x_i-x_j|_{\Sigma_l^{-1}}` and z the difference of
        their features, add :math:`w^2zz^\top` to :math:`\Sigma_l`, and fit
        :math:`\theta_l` with the weight :math:`w^2` of this duel and the penalty
-       :math:`\tfrac124^{-l}|\theta|^2`.
+       :math:`4^{-l}|\theta|^2/2`.
 
     The recommendation is the arm with the largest estimated utility in the last layer
     of the last round.
 
     **Assumptions.** Utilities :math:`x^\top\theta`, and a logistic link. The regret is
-    :math:`\tilde O\bigl(d\sqrt{\sum_t\sigma_t^2}+d\bigr)` for widths that [1]_ derives,
+    :math:`\tilde O(d\sqrt{\sum_t\sigma_t^2}+d)` for widths that the paper derives,
     with :math:`\sigma_t^2` the variance of the outcome of round t.
 
     **Large horizons.** An estimate is exact up to 10,000 duels of its layer; with fixed
@@ -84,8 +84,8 @@ class VarianceAware(Policy):
 
     References
     ----------
-    .. [1] Q. Di, T. Jin, Y. Wu, H. Zhao, F. Farnoud, Q. Gu, "Variance-aware Regret
-       Bounds for Stochastic Contextual Dueling Bandits", ICLR 2024, Algorithm 1.
+    Q. Di, T. Jin, Y. Wu, H. Zhao, F. Farnoud, Q. Gu, "Variance-aware Regret Bounds for
+    Stochastic Contextual Dueling Bandits", ICLR 2024, Algorithm 1.
 
     Examples
     --------
