@@ -475,6 +475,12 @@ class Study:
         """Why the last :meth:`ask` gave fewer tickets than it was asked for, or ""."""
         return self._resting
 
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """Votes that count towards the budget, and the budget; None without one."""
+        state = self._current()
+        return int(state.num_used), state.settings.budget
+
     def ask(
         self, n: int = 1, *, judge: str | None = None, context: Any = None
     ) -> list[Ticket]:

@@ -137,6 +137,22 @@ def test_an_answer_that_is_sent_again_is_stored_once(page, study):
     assert kinds(study).count("answered") == 1
 
 
+def test_judges_see_how_far_the_study_is(page, make):
+    study = make("balanced", budget=2)
+    client = page(study)
+    number = client.question()["number"]
+    for votes in (1, 2):
+        _, found = client.post("answer", number=number, answer="left")
+        assert (
+            (found["votes"], found["budget"])
+            == (votes, 2)
+            == (votes, study.progress[1])
+        )
+        number = found["question"] and found["question"]["number"]
+    assert number is None
+    assert found["resting"].startswith("That was the last question. Thank you")
+
+
 def test_undo_asks_again_and_then_goes_on(page, study):
     client = page(study)
     first = client.question()

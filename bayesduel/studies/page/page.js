@@ -158,12 +158,15 @@ function ask(text) {
   return text;
 }
 
-async function show({ question, answered }) {
+async function show({ question, answered, votes, budget }) {
   best = null;
   find("name").hidden = true;
   find("pair").hidden = question === null;
   find("keys").hidden = state === null;
-  if (answered !== undefined) find("who").textContent = `${judge}, ${answered} answered`;
+  if (answered !== undefined) {
+    const study = budget === null ? "" : `; the study has ${votes} of ${budget} votes`;
+    find("who").textContent = `${judge}, ${answered} answered${study}`;
+  }
   if (question === null) return;
   const arms = question.cards;
   document.body.classList.toggle("long", arms.some((arm) => arm.text !== null));

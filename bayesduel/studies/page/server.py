@@ -451,6 +451,8 @@ class JudgePage:
                 "question": question,
                 "resting": self._study.resting if ticket is None else "",
                 "answered": session.num_answered,
+                "votes": self._study.progress[0],
+                "budget": self._study.progress[1],
                 "last": session.last,
                 "note": note or remark,
             }
