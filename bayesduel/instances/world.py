@@ -134,7 +134,9 @@ class WorldBase(FrozenClass):
 
     def defines(self, method: str) -> bool:
         """Say whether the class of this world defines an optional method."""
-        owner = next(kind for kind in type(self).__mro__ if method in vars(kind))
+        kinds = (kind for kind in type(self).__mro__ if method in vars(kind))
+        # Worlds of sets have fewer optional methods than those of duels.
+        owner = next(kinds, WorldBase)
         return WorldBase not in (owner, *owner.__bases__)
 
     # What check_world asks of the two kinds of worlds.

@@ -82,7 +82,7 @@ class Pool(World):
     >>> from bayesduel.instances.worlds import Pool
     >>> world = Pool(matrix="gap", arrivals=[1, 1, 100, 50, 100])
     >>> state = world.start(1000, np.random.default_rng(0))
-    >>> [world.unchanged_until(state, 1), world.first_rounds(state).tolist()]
+    >>> [int(world.unchanged_until(state, 1)), world.first_rounds(state).tolist()]
     [49, [1, 1, 100, 50, 100]]
     >>> Pool(num_arms=6, first=3).label
     'pool:num_arms=6,first=3'
