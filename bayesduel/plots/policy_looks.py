@@ -64,7 +64,6 @@ POLICY_LOOKS: dict[str, tuple[str, str]] = {
     "MaxInP": (GRAY, "<"),
     "CoLSTIM": (GREEN, "<"),
     "FGTS": (SKY, "<"),
-    "VACDB": (PURPLE, "<"),
     "PARWiS": (BLUE, "v"),
     "D-optimal": (PURPLE, "o"),
     "Information": (ORANGE, "X"),
