@@ -11,6 +11,7 @@ import bayesduel
 from bayesduel import policies, results
 from bayesduel.experiments import chunk, execute
 from bayesduel.experiments.problems import weighted_sum
+from bayesduel.instances import PreferenceMatrix
 from bayesduel.simulation import driver
 from tests.fake_policies import Scripted, Wanderer
 from tests.policies import driving
@@ -82,7 +83,11 @@ def test_same_file_however_runs_are_cut(file_of, environment, policies):
 # A chunk of duels is as large as what the tests of the contract play, whose program it
 # shares. That runs do not depend on their company is asked of every policy there.
 REQUESTS = {
-    policies.names: {"environment": CONDORCET, "size": driving.FEW_RUNS},
+    policies.names: {
+        # Contextual policies know which arm is which.
+        "environment": PreferenceMatrix(CONDORCET, features=np.eye(len(CONDORCET))),
+        "size": driving.FEW_RUNS,
+    },
     policies.subset_names: {
         "environment": subset_driving.WORLD, "size": 20,
         "regret": subset_driving.NOTIONS,
