@@ -152,7 +152,8 @@ def _page(entry: dict, figure: list[str]) -> str:
     for key, each in entry["parameters"].items():
         meaning = _markdown(each["meaning"])
         lines.append(f"| `{key}` | `{each['default']}` | {meaning} |")
-    lines += ["", "## Theorems", "", *(_theorems(entry) or ["No theorem is known."])]
+    none = ["None with known constants. Orders, if any, are under the rule."]
+    lines += ["", "## Theorems", "", *(_theorems(entry) or none)]
     note = _NOTES.get(entries()[name].family)
     if note is not None:
         lines += ["", f"{{doc}}`/theory/{note}` explains and compares the family."]
