@@ -11,13 +11,13 @@ import bayesduel
 from bayesduel import policies, results
 from bayesduel.experiments import chunk, execute
 from bayesduel.experiments.problems import weighted_sum
-from bayesduel.instances import PreferenceMatrix
 from bayesduel.simulation import driver
 from tests.fake_policies import Scripted, Wanderer
 from tests.policies import driving
 from tests.policies.instances import CONDORCET
 from tests.policies.subsets import subset_driving
 from tests.simulation import model_fakes
+from theory import PreferenceMatrix
 
 pytestmark = pytest.mark.usefixtures("hardly_optimized")
 
