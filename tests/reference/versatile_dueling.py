@@ -19,7 +19,7 @@ class VersatileDueling(CountingTwin):
         # The root from the normalized weights themselves: 2 / (eta (L - x)) = sqrt(w).
         low, high = 2 / eta, 2 * np.sqrt(self.num_arms) / eta
         above = self.estimates - self.estimates.min()
-        for _ in range(200):
+        for _ in range(60):  # To the last digit: the bracket is at most sqrt(K) wide.
             middle = (low + high) / 2
             if np.sum((2 / (eta * (above + middle))) ** 2) > 1:
                 low = middle
