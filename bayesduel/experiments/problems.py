@@ -239,10 +239,9 @@ class WorldProblem(ComparedInstance):
         """Raise where a policy cannot play; warn where it assumes too much."""
         world = self.instance
         check_world(world, horizon)
-        if world.arm_features is None and world.defines("features"):
-            from bayesduel.policies.contextual.linear_thompson import contextual_form
+        from bayesduel.policies.contextual.linear_thompson import in_world
 
-            policy = contextual_form(policy)
+        policy = in_world(policy, world)
         _check_plays_duels(self, policy, world.arm_features, horizon, shuffle=shuffle)
         has_features = world.arm_features is not None or world.defines("features")
         _check_contextual(policy, self.name, has_features=has_features)

@@ -109,17 +109,12 @@ def run_chunk(
 
 
 def as_played(environment: Environment, policy: PolicyBase) -> PolicyBase:
-    """Return a policy in the form that plays here.
-
-    Where features are new in every round, one over linear utilities sees those.
-    """
+    """Return a policy in the form that plays here."""
     if not isinstance(environment, WorldEnvironment):
         return policy
-    if environment.features is not None or not environment.world.defines("features"):
-        return policy
-    from bayesduel.policies.contextual.linear_thompson import contextual_form
+    from bayesduel.policies.contextual.linear_thompson import in_world
 
-    return contextual_form(policy)
+    return in_world(policy, environment.world)
 
 
 def check_stops(environment: Environment, policy: PolicyBase) -> None:

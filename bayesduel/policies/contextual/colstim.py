@@ -8,7 +8,12 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from bayesduel.ops.rules import among_largest, record
-from bayesduel.policies.contextual.estimation import gap_norm, products, utilities
+from bayesduel.policies.contextual.estimation import (
+    gap_norm,
+    log_width,
+    products,
+    utilities,
+)
 from bayesduel.policies.contextual.linear_policy import LinearPolicy, LinearState
 from bayesduel.policies.policy import DRAWS, Problem, checked
 from bayesduel.policies.registry import register
@@ -94,7 +99,7 @@ class CoLSTIM(LinearPolicy):
 
     def numbers(self, size: int, problem: Problem) -> Any:
         """Return the widths, the rounds of exploration, and the rate of sharing."""
-        scale = math.sqrt(size * math.log(problem.horizon))
+        scale = log_width(size, problem)
         explored = size * problem.num_arms if self.explored < 0 else self.explored
         return record(
             width=self.width * scale,

@@ -58,6 +58,11 @@ def number_of_features(problem: Problem, name: str) -> int:
     return problem.num_features
 
 
+def log_width(size: int, problem: Problem) -> float:
+    """Return sqrt(d log T), the unit of confidence widths; the logarithm is natural."""
+    return math.sqrt(size * math.log(problem.horizon))
+
+
 def new_fit(problem: Problem, size: int, ridge: float) -> LogisticFit:
     """Return the fit to no duels: theta is 0."""
     num_arms, num_rows = problem.num_arms, min(problem.horizon, MOST_ROWS)

@@ -19,7 +19,8 @@ from bayesduel.policies.contextual.estimation import (
     refit,
     utilities,
 )
-from bayesduel.policies.policy import DRAWS, Policy, Problem, checked
+from bayesduel.policies.contextual.linear_policy import LinearPolicy
+from bayesduel.policies.policy import DRAWS, Problem, checked
 from bayesduel.policies.registry import register
 from theory.arguments import integer_from, number_above, number_from
 
@@ -36,14 +37,15 @@ class FeelGoodState(NamedTuple):
     # features are fixed.
     past: Float[np.ndarray, "n K d"]
     arms: Int[np.ndarray, "n 2"]
-    played: Float[np.ndarray, "2 d"]  # Features of the arms of all rounds, summed up.
+    # Features of the arms of all rounds, summed up; without ``past`` only.
+    played: Float[np.ndarray, "2 d"]
     latest: Float[np.ndarray, " K"]  # Estimated utilities of the last round.
     # ``mu``; rounds so far; and ``stride``, ``used`` of ``past``.
     now: Any
 
 
 @register("fgts", acronym="FGTS")
-class FeelGoodThompson(Policy):
+class FeelGoodThompson(LinearPolicy):
     r"""Feel-Good Thompson Sampling for contextual duels (FGTS.CDB).
 
     Two samplers choose an arm each: the best one of a draw of the coefficients. Draws
@@ -121,13 +123,10 @@ class FeelGoodThompson(Policy):
     eta: float = checked(0.25, number_above, 0.0)
     bound: float = checked(1.0, number_from, 0.0)
     feel_good: float = checked(1.0, number_from, 0.0)
-    ridge: float = checked(1.0, number_above, 0.0)
     steps: int = checked(1, integer_from, 0)
     kept: int = checked(50, integer_from, 2)
-    compiled = True
 
     title: ClassVar[str] = "Feel-Good Thompson Sampling"
-    contextual: ClassVar[bool] = True
     in_batches: ClassVar[str] = DRAWS
 
     @property
@@ -135,10 +134,13 @@ class FeelGoodThompson(Policy):
         """Whether the feel-good term depends on the horizon."""
         return self.feel_good > 0
 
-    def start(self, problem: Problem, rng: Generator) -> FeelGoodState:
+    def start(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, problem: Problem, rng: Generator
+    ) -> FeelGoodState:
         """Draw from the prior."""
         size = number_of_features(problem, self.label)
-        rounds = 0 if problem.features is not None else min(self.kept, problem.horizon)
+        sums_up = problem.features is not None or self.feel_good == 0
+        rounds = 0 if sums_up else min(self.kept, problem.horizon)
         scale = 10 * math.exp(self.bound) * math.sqrt(problem.horizon)
         return FeelGoodState(
             fit=new_fit(problem, size, self.ridge),
@@ -184,20 +186,17 @@ class FeelGoodThompson(Policy):
         add_duel(state.fit, first, second, won, self.eta, features)
         refit(state.fit)
 
-    def recommend(self, state: FeelGoodState, rng: Generator) -> int:
-        """Return the arm with the largest utility at the mode in the last round."""
-        return one_of_largest(rng, state.latest)
-
 
 def remember(
     state: FeelGoodState, first: int, second: int, features: Float[np.ndarray, "K d"]
 ) -> None:
     """Add a round to those of which the feel-good term is made."""
     now = state.now
-    for k in range(features.shape[1]):
-        state.played[0, k] += features[first, k]
-        state.played[1, k] += features[second, k]
-    if len(state.past) > 0 and now.rounds % now.stride == 0:
+    if len(state.past) == 0:
+        for k in range(features.shape[1]):
+            state.played[0, k] += features[first, k]
+            state.played[1, k] += features[second, k]
+    elif now.rounds % now.stride == 0:
         if now.used == len(state.past):
             half = 0
             for place in range(0, now.used, 2):

@@ -1,4 +1,4 @@
-"""What policies over a logistic model with linear utilities share."""
+"""The base of policies over a logistic model with linear utilities."""
 
 from typing import Any, ClassVar, NamedTuple
 

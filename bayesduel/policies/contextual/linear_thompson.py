@@ -9,6 +9,7 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import World
 from bayesduel.ops.rules import among_largest, one_of_largest, record
 from bayesduel.policies.contextual.estimation import (
     log_one_plus_exp,
@@ -26,7 +27,7 @@ from theory.arguments import one_of
 _LEAST_GAIN = 1e-20
 
 _LEAST_COST = 0.01
-"""Of the largest estimated cost: a pair that seems to cost nothing may cost more."""
+"""Least cost of a pair, in units of the largest estimated one: estimates may be 0."""
 
 
 class LinearRivals(LinearPolicy):
@@ -156,6 +157,16 @@ def divergence(gap: float, other: float) -> float:
 
 
 # --- Which form a policy has ----------------------------------------------------------
+
+
+def in_world(policy: PolicyBase, world: World) -> PolicyBase:
+    """Return a policy in the form that plays in a world.
+
+    Where features are new in every round, one over linear utilities sees those.
+    """
+    if world.arm_features is not None or not world.defines("features"):
+        return policy
+    return contextual_form(policy)
 
 
 def contextual_form(policy: PolicyBase) -> PolicyBase:

@@ -1,6 +1,5 @@
 """Maximum Informative Pair (Saha 2021): the least certain pair of possible winners."""
 
-import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,7 +7,12 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from bayesduel.ops.rules import among_largest, record
-from bayesduel.policies.contextual.estimation import gap_norm, products, utilities
+from bayesduel.policies.contextual.estimation import (
+    gap_norm,
+    log_width,
+    products,
+    utilities,
+)
 from bayesduel.policies.contextual.linear_policy import LinearPolicy, LinearState
 from bayesduel.policies.policy import Problem, checked
 from bayesduel.policies.registry import register
@@ -77,7 +81,7 @@ class MaximumInformativePair(LinearPolicy):
 
     def numbers(self, size: int, problem: Problem) -> Any:
         """Return the width."""
-        return record(width=self.width * math.sqrt(size * math.log(problem.horizon)))
+        return record(width=self.width * log_width(size, problem))
 
     def choose(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,

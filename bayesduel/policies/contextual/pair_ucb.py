@@ -1,6 +1,5 @@
 """MaxPairUCB (Di et al. 2024) and GINOP (Ben Yahmed et al. 2026)."""
 
-import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,7 +7,12 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from bayesduel.ops.rules import among_largest, record
-from bayesduel.policies.contextual.estimation import gap_norm, products, utilities
+from bayesduel.policies.contextual.estimation import (
+    gap_norm,
+    log_width,
+    products,
+    utilities,
+)
 from bayesduel.policies.contextual.linear_policy import LinearPolicy, LinearState
 from bayesduel.policies.policy import Problem, checked
 from bayesduel.policies.registry import register
@@ -98,7 +102,7 @@ class PairUCB(LinearPolicy):
 
     def numbers(self, size: int, problem: Problem) -> Any:
         """Return the width."""
-        factor = math.sqrt(size * math.log(problem.horizon)) if self.grows else 1.0
+        factor = log_width(size, problem) if self.grows else 1.0
         return record(width=self.width * factor)
 
     def choose(  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -1,6 +1,5 @@
 """VACDB (Di et al. 2024): layers of confidence, each with a weighted estimate."""
 
-import math
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from bayesduel.policies.contextual.estimation import (
     add_duel,
     add_to_inverse,
     gap_norm,
+    log_width,
     new_fit,
     number_of_features,
     products,
@@ -113,7 +113,7 @@ class VarianceAware(Policy):
             inverses=np.stack([np.eye(size) / ridge for ridge in ridges]),
             latest=np.zeros(problem.num_arms),
             now=record(
-                width=self.width * math.sqrt(size * math.log(problem.horizon)),
+                width=self.width * log_width(size, problem),
                 layer=-1,
                 weight=0.0,
             ),
@@ -147,7 +147,7 @@ class VarianceAware(Policy):
                             first, second = arms[i], arms[j]
             if largest <= 0.5**self.layers:
                 state.now.layer = -1
-                few = products(features[arms], inverse)
+                few = values[arms][:, arms]
                 i, j = largest_pair(rng, utility[arms], few, state.now.width)
                 return arms[i], arms[j]
             if number > 0:
