@@ -8,13 +8,14 @@ PATIENCE = 240.0
 
 
 def wait_for(happens, process=None):
-    """Wait until something happens, which needs a process that still runs."""
+    """Wait until ``happens()`` is true, which needs a running process; return it."""
     deadline = time.monotonic() + PATIENCE
-    while not happens():
+    while not (result := happens()):
         ended = process is not None and process.poll() is not None
         assert not ended or happens(), process.communicate()
         assert time.monotonic() < deadline, "it does not happen"
         time.sleep(0.02)
+    return result
 
 
 def wait_for_end(group):

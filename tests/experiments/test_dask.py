@@ -97,11 +97,17 @@ def test_clusters_of_this_machine_want_no_common_port():
 @contextmanager
 def scheduler_and_workers(folder):
     """Start both as commands; give the address, and the process of the scheduler."""
-    told = folder / "scheduler.json"
+    file = folder / "scheduler.json"
     commands = [
-        f"scheduler --host 127.0.0.1 --port 0 --no-dashboard --scheduler-file {told}",
-        f"worker --scheduler-file {told} --nworkers 2 --nthreads 1 --no-dashboard",
+        f"scheduler --host 127.0.0.1 --port 0 --no-dashboard --scheduler-file {file}",
+        f"worker --scheduler-file {file} --nworkers 2 --nthreads 1 --no-dashboard",
     ]
+
+    def address():
+        """Return None while the file is missing or only half written."""
+        with suppress(FileNotFoundError, json.JSONDecodeError):
+            return json.loads(file.read_text("utf-8"))["address"]
+
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     processes = [
         subprocess.Popen(
@@ -113,8 +119,7 @@ def scheduler_and_workers(folder):
         for command in commands
     ]
     try:
-        wait_for(told.exists, processes[0])
-        yield json.loads(told.read_text("utf-8"))["address"], processes[0]
+        yield wait_for(address, processes[0]), processes[0]
     finally:
         for process in processes:
             with suppress(ProcessLookupError):
