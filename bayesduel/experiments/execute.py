@@ -640,6 +640,7 @@ def dask_executor(address: str, workers: int) -> Iterator[Executor]:
         If no scheduler answers.
     """
     try:
+        from dask import config
         from distributed import Client, LocalCluster
     except ImportError as error:
         raise ImportError(
@@ -654,7 +655,10 @@ def dask_executor(address: str, workers: int) -> Iterator[Executor]:
         )
     cluster: Any = nullcontext(address)
     if address == "local":
-        with unreached_children():
+        # A profile of the stacks of workers, a hundred times a second, is for pages
+        # that nobody opens: it took a tenth of their time.
+        quiet = {"distributed.worker.profile.enabled": False}
+        with unreached_children(), config.set(quiet):
             cluster = LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
