@@ -218,8 +218,7 @@ _ROOM = 1.05
 class DrawnBound:
     """One bound in one panel: a curve, which is empty where only the text is shown.
 
-    The text is for the legend: name, constant, and where it is anchored or why it is
-    not drawn.
+    The text has name, constant, and where it is anchored or why it is not drawn.
     """
 
     text: str
@@ -228,6 +227,12 @@ class DrawnBound:
     slope: bool  # From an anchor; a curve of its own otherwise.
     makes_room: bool = False  # It was asked for: the axes reach as far as the curve.
     policy: str = ""  # Whose color it has; empty if of several.
+    start: str = ""  # The end of the text, where a slope starts.
+
+    @property
+    def label(self) -> str:
+        """Return the text without where it starts: a circle shows that."""
+        return self.text.removesuffix(f", {self.start}") if self.start else self.text
 
     @property
     def highest(self) -> float:
@@ -334,8 +339,9 @@ def _drawn(asked: AskedBound, panel: Panel, anchor: int | None) -> DrawnBound:
         slope = f"slope {format_number(bound.log_coefficient)}"
         growth = _formula(bound) if bent else slope
         of = _of_lines(bound, asked.lines, panel)
-        text = f"{title}: {growth}, from {power_text(round_)} on ({of})"
-        return DrawnBound(text, rounds, line(rounds), slope=True)
+        start = f"from {power_text(round_)} on ({of})"
+        text = f"{title}: {growth}, {start}"
+        return DrawnBound(text, rounds, line(rounds), slope=True, start=start)
     # Draw a bound that holds at finite horizons, where it fits on the axes.
     text = f"{bound_title(bound)}: {_formula(bound)}"
     if panel.horizon < bound.minimum_horizon:
@@ -427,7 +433,7 @@ def draw_bounds(
                 bound.rounds[:1], bound.values[:1], "o", zorder=5, color="white",
                 markeredgecolor=color,
             )  # fmt: skip
-        handles.append(Line2D([], [], label=bound.text, **line))
+        handles.append(Line2D([], [], label=bound.label, **line))
     slopes = [each.rounds for each in bounds if each.slope]
     if slopes:  # Along these rounds slopes are compared, and no level is a bound.
         first, last = min(each[0] for each in slopes), max(each[-1] for each in slopes)

@@ -185,7 +185,7 @@ def regret(
     beyond = [beyond_text(panel, log_y=log_y) for panel in groups]
     heads = [
         head_height(
-            [*(each.text for each in shown), *filter(None, [text])], inches / columns
+            [*(each.label for each in shown), *filter(None, [text])], inches / columns
         )
         for shown, text in zip(drawn.values(), beyond, strict=True)
     ]
