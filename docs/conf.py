@@ -1,6 +1,7 @@
 """Configuration of the documentation."""
 
 import inspect
+import json
 import logging
 import os
 import shutil
@@ -54,6 +55,17 @@ if (_HERE / "install.md").exists():  # Tests build a few pages without the other
 os.environ.setdefault("BAYESDUEL_NOTEBOOK_RUNS", "16")
 os.environ.setdefault("BAYESDUEL_NOTEBOOK_SUBMATRICES", "50")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_HERE / "_build" / "compiled"))
+for _notebook in (_HERE / "notebooks").glob("*.ipynb"):
+    _content = json.loads(_notebook.read_text("utf-8"))
+    if "BAYESDUEL_NOTEBOOK_RUNS" in _notebook.read_text("utf-8"):
+        _runs = os.environ["BAYESDUEL_NOTEBOOK_RUNS"]
+        _note = (
+            f"\n\n:::{{note}}\nOutputs on this page come from at most {_runs} runs. "
+            "Statements about what surprised come from 50 or more, and may differ "
+            "from these outputs.\n:::"
+        )
+        _content["cells"][0]["source"].append(_note)
+        _notebook.write_text(json.dumps(_content), "utf-8")
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(_HERE / "_build" / "executed")
 nb_execution_timeout = 900
