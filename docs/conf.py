@@ -11,6 +11,7 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from docutils import nodes
 from jupyter_cache import get_cache
 from jupyter_cache.executors import load_executor
 from sphinx.util.index_entries import split_index_msg
@@ -176,8 +177,19 @@ def _complete_search_index(app):
     return ()
 
 
+def _describe_figures(app, doctree):
+    # Figures that cells draw have no text of their own for those who cannot see them.
+    for image in doctree.findall(nodes.image):
+        section = image.parent
+        while section is not None and not isinstance(section, nodes.section):
+            section = section.parent
+        if "alt" not in image and section is not None:
+            image["alt"] = f"Figure: {section[0].astext()}"
+
+
 def setup(app):
     """Connect the handlers above."""
+    app.connect("doctree-read", _describe_figures)
     app.connect("env-before-read-docs", _execute_notebooks)
     app.connect("html-collect-pages", _complete_search_index)
     app.connect("autodoc-skip-member", _without_imported_names)
