@@ -1,7 +1,6 @@
 """Configuration of the documentation."""
 
 import inspect
-import json
 import logging
 import os
 import shutil
@@ -11,6 +10,7 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import nbformat
 from docutils import nodes
 from jupyter_cache import get_cache
 from jupyter_cache.executors import load_executor
@@ -56,17 +56,15 @@ if (_HERE / "install.md").exists():  # Tests build a few pages without the other
 os.environ.setdefault("BAYESDUEL_NOTEBOOK_RUNS", "16")
 os.environ.setdefault("BAYESDUEL_NOTEBOOK_SUBMATRICES", "50")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_HERE / "_build" / "compiled"))
-for _notebook in (_HERE / "notebooks").glob("*.ipynb"):
-    _content = json.loads(_notebook.read_text("utf-8"))
-    if "BAYESDUEL_NOTEBOOK_RUNS" in _notebook.read_text("utf-8"):
-        _runs = os.environ["BAYESDUEL_NOTEBOOK_RUNS"]
-        _note = (
-            f"\n\n:::{{note}}\nOutputs on this page come from at most {_runs} runs. "
-            "Statements about what surprised come from 50 or more, and may differ "
-            "from these outputs.\n:::"
+for _path in (_HERE / "notebooks").glob("*.ipynb"):
+    _notebook = nbformat.read(_path, as_version=4)
+    if any("BAYESDUEL_NOTEBOOK_RUNS" in _cell.source for _cell in _notebook.cells):
+        _notebook.cells[0].source += (
+            "\n\n:::{note}\nOutputs on this page come from at most "
+            f"{os.environ['BAYESDUEL_NOTEBOOK_RUNS']} runs. Statements about what "
+            "surprised come from 50 or more, and may differ from these outputs.\n:::"
         )
-        _content["cells"][0]["source"].append(_note)
-        _notebook.write_text(json.dumps(_content), "utf-8")
+        nbformat.write(_notebook, _path)
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(_HERE / "_build" / "executed")
 nb_execution_timeout = 900
