@@ -13,6 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("bayesduel", "theory")
+VAGUE = {"asked", "each", "found", "kept", "other", "own", "place", "told"}
+"""Names that do not say what a variable holds."""
 
 type Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -85,6 +87,17 @@ def single_subclasses(trees: dict[str, ast.Module]) -> list[str]:
     ]
 
 
+def vague_names(nodes: list[ast.AST]) -> int:
+    """Return how often a variable or a parameter gets one of the vague names."""
+    variables = (
+        node.id
+        for node in nodes
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    parameters = (node.arg for node in nodes if isinstance(node, ast.arg))
+    return sum(name in VAGUE for name in (*variables, *parameters))
+
+
 def sizes() -> dict[str, int]:
     """Return the numbers by their names."""
     trees = modules()
@@ -100,6 +113,7 @@ def sizes() -> dict[str, int]:
         "classes": sum(isinstance(node, ast.ClassDef) for node in nodes),
         "base classes with a single subclass": len(single_subclasses(trees)),
         "modules with a single importer beside them": len(single_importers(trees)),
+        "variables with a vague name": vague_names(nodes),
         "lines of tests": sum(map(num_lines, tests)),
     }
 
