@@ -90,14 +90,14 @@ def share_of(value: object, argument: str, *, kind: Kind = ArgumentError) -> flo
     """Return a real number strictly between 0 and 1."""
     rule, remedy = "in (0, 1)", "such as 0.05 or 0.95"
     return number_that(
-        value, argument, rule, lambda each: 0 < each < 1, kind=kind, remedy=remedy
+        value, argument, rule, lambda share: 0 < share < 1, kind=kind, remedy=remedy
     )
 
 
 def width_of(value: object, argument: str, *, kind: Kind = ArgumentError) -> float:
     """Return how far from 1/2 a pair still counts either way, below 1/2."""
     return number_that(
-        value, argument, "in [0, 1/2)", lambda each: 0 <= each < 0.5, kind=kind
+        value, argument, "in [0, 1/2)", lambda width: 0 <= width < 0.5, kind=kind
     )
 
 

@@ -245,9 +245,9 @@ def _relative(xp: Array, p: Array, q: Array) -> Array:
 
 def _namespace(first: Array, second: Array) -> Array:
     """Return the namespace of the argument that decides it."""
-    for each in (first, second):
-        if hasattr(each, "__array_namespace__") and not is_concrete(each):
-            return each.__array_namespace__()
+    for array in (first, second):
+        if hasattr(array, "__array_namespace__") and not is_concrete(array):
+            return array.__array_namespace__()
     return np
 
 

@@ -29,23 +29,23 @@ def lazy_names(
 
         stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
         return {
-            each.asname or each.name: (
+            alias.asname or alias.name: (
                 f"{'.' * line.level}{line.module or ''}",
-                each.name,
+                alias.name,
             )
             for line in stub.body
             if isinstance(line, ast.ImportFrom)
-            for each in line.names
+            for alias in line.names
         }
 
     def get(name: str) -> object:
         if name == "__all__":
             return list(homes())
         if name in homes():
-            home, own = homes()[name]
+            home, original = homes()[name]
             if home == ".":
-                return import_module(f".{own}", package)
-            return getattr(import_module(home, package), own)
+                return import_module(f".{original}", package)
+            return getattr(import_module(home, package), original)
         from importlib.util import find_spec
 
         if not name.startswith("__") and find_spec(f".{name}", package) is not None:

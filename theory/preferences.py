@@ -326,13 +326,13 @@ class PreferenceMatrix:
 
         Where there are features or prices, those stand behind the values.
         """
-        found = hashlib.sha256(self.values.astype("<f8").tobytes())
+        digest = hashlib.sha256(self.values.astype("<f8").tobytes())
         if self.features is not None:
-            found.update(self.features.astype("<f8").tobytes())
+            digest.update(self.features.astype("<f8").tobytes())
         if self.prices is not None:
-            found.update(b"prices")
-            found.update(self.prices.astype("<f8").tobytes())
-        return found.hexdigest()
+            digest.update(b"prices")
+            digest.update(self.prices.astype("<f8").tobytes())
+        return digest.hexdigest()
 
 
 def as_preference_matrix(matrix: PreferenceMatrix | ArrayLike) -> PreferenceMatrix:
@@ -412,7 +412,7 @@ def find_intransitive_triple(
     """
     one_of(rule, ("sst", "sti"), "rule")
     gaps = as_preference_matrix(matrix).gaps
-    worst, found = TRANSITIVITY_TOLERANCE, None
+    worst, triple = TRANSITIVITY_TOLERANCE, None
     for middle in range(len(gaps)):
         to_middle, from_middle = gaps[:, middle, None], gaps[None, middle, :]
         if rule == "sst":
@@ -423,8 +423,8 @@ def find_intransitive_triple(
         shortfall[~((to_middle >= 0) & (from_middle >= 0))] = 0.0
         first, last = np.unravel_index(int(shortfall.argmax()), shortfall.shape)
         if shortfall[first, last] > worst:
-            worst, found = shortfall[first, last], (int(first), middle, int(last))
-    return found
+            worst, triple = shortfall[first, last], (int(first), middle, int(last))
+    return triple
 
 
 def require_strong_transitivity(matrix: PreferenceMatrix, bound: str) -> None:

@@ -187,7 +187,7 @@ class RegretBound:
         for name, kind in (("assumptions", str), ("power_terms", PowerTerm)):
             values = getattr(self, name)
             if not isinstance(values, tuple) or not all(
-                isinstance(each, kind) for each in values
+                isinstance(value, kind) for value in values
             ):
                 raise ArgumentTypeError(
                     name, f"must be a tuple of {kind.__name__}", values

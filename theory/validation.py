@@ -98,10 +98,10 @@ def refuse_entries(
     ``bad`` says which do or, above 0, by how much.
     """
     if (bad > 0).any():
-        place = np.unravel_index(int(np.argmax(bad)), bad.shape)
-        index = tuple(int(each) for each in place)
+        position = np.unravel_index(int(np.argmax(bad)), bad.shape)
+        index = tuple(int(entry) for entry in position)
         where = index if len(index) > 1 else next(iter(index), None)
-        raise kind(argument, rule, array[place], index=where, remedy=remedy)
+        raise kind(argument, rule, array[position], index=where, remedy=remedy)
 
 
 def finite_vector(
@@ -119,14 +119,16 @@ def finite_vector(
     """
     vector = numeric_array(values, argument)
     if vector.ndim != 1 or len(vector) < least:
-        asked = f"must be a vector of at least {least} numbers"
-        raise ArgumentError(argument, asked, values)
+        requirement = f"must be a vector of at least {least} numbers"
+        raise ArgumentError(argument, requirement, values)
     if len(vector) > MOST_ARMS:
-        asked = f"must be at most {MOST_ARMS} numbers, one per arm"
-        raise ArgumentError(argument, asked, len(vector))
-    for asked, fits in (("must be finite", np.isfinite), (rule, holds)):
+        requirement = f"must be at most {MOST_ARMS} numbers, one per arm"
+        raise ArgumentError(argument, requirement, len(vector))
+    for requirement, fits in (("must be finite", np.isfinite), (rule, holds)):
         bad = ~fits(vector)
-        refuse_entries(bad, vector, argument, asked, kind=ArgumentError, remedy=remedy)
+        refuse_entries(
+            bad, vector, argument, requirement, kind=ArgumentError, remedy=remedy
+        )
     return vector
 
 
@@ -323,15 +325,15 @@ def price_table(
     else:
         table, names = aligned_table(prices, "prices")
         names = None if known is None else names
-    found = numeric_array(table, "prices")
-    if found.ndim == 1:
-        if len(found) != num_arms:
+    checked = numeric_array(table, "prices")
+    if checked.ndim == 1:
+        if len(checked) != num_arms:
             rule = f"must have an entry for each of {num_arms} arms, or of their pairs"
-            raise InvalidPreferenceError("prices", rule, found.shape)
-        bad = ~(found >= 0.0)
-        refuse_entries(bad, found, "prices", "must be a number from 0 on")
-        found = found[:, None] + found
-    found = symmetric_prices(found, num_arms, "prices")
+            raise InvalidPreferenceError("prices", rule, checked.shape)
+        bad = ~(checked >= 0.0)
+        refuse_entries(bad, checked, "prices", "must be a number from 0 on")
+        checked = checked[:, None] + checked
+    checked = symmetric_prices(checked, num_arms, "prices")
     arms = counted if known is None else known
     if names and names != arms:
         if set(names) != set(arms):
@@ -343,9 +345,9 @@ def price_table(
                 remedy="rename them, or add what is missing",
             )
         order = [names.index(name) for name in arms]
-        found = found[np.ix_(order, order)]
-    np.fill_diagonal(found, 0.0)
-    paid = found[(found > 0) & np.isfinite(found)]
+        checked = checked[np.ix_(order, order)]
+    np.fill_diagonal(checked, 0.0)
+    paid = checked[(checked > 0) & np.isfinite(checked)]
     least, most = paid.min(initial=LARGEST_PRICE), paid.max(initial=0.0)
     wrong, rule = 0.0, ""
     if paid.size and (least < 1 / LARGEST_PRICE or most > LARGEST_PRICE):
@@ -355,13 +357,13 @@ def price_table(
         wrong, rule = most, f"at most {MAXIMAL_RATIO:g} times the least, {least:g}"
     if rule:
         refuse_entries(
-            found == wrong,
-            found,
+            checked == wrong,
+            checked,
             "prices",
             f"must be 0, infinite, or {rule}",
             remedy="use 0 for what is free and inf for what cannot be paid",
         )
-    return found
+    return checked
 
 
 def pair_prices(prices: ArrayLike, judge: float = 0.0) -> Float64[np.ndarray, "K K"]:

@@ -48,7 +48,7 @@ class Family(NamedTuple):
     def title(self) -> str:
         """The matrices of the family, in words."""
         lists = re.findall(r"{(\w+)}", self.words)
-        named = {each: ", ".join(getattr(generators, each)) for each in lists}
+        named = {name: ", ".join(getattr(generators, name)) for name in lists}
         return self.words.format(**named)
 
 
@@ -136,8 +136,8 @@ def family_parameters(family: str) -> dict[str, object]:
     `REQUIRED` where there is none. The default of a ``seed`` that only shuffles is
     None: keep the order.
     """
-    found = FAMILIES[family]
-    signature = inspect.signature(found.make).parameters
+    family_entry = FAMILIES[family]
+    signature = inspect.signature(family_entry.make).parameters
     renamed = {argument: text for text, argument in _ARGUMENTS.items()}
     allowed = {
         renamed.get(key, key): parameter.default
@@ -145,7 +145,7 @@ def family_parameters(family: str) -> dict[str, object]:
         if key not in ("rng", "shuffle")
     }
     if "rng" in signature:
-        allowed["seed"] = REQUIRED if found.is_random else None
+        allowed["seed"] = REQUIRED if family_entry.is_random else None
     return allowed
 
 

@@ -232,8 +232,8 @@ def _decode(
         text = decoded(content, "the file", InvalidPreferenceError)
     except InvalidPreferenceError as error:
         rule = f"is neither an NPY or NPZ file nor text in UTF-8: it {error.rule}"
-        found, remedy = content[:20], error.remedy
-        raise InvalidPreferenceError("the file", rule, found, remedy=remedy) from error
+        start, remedy = content[:20], error.remedy
+        raise InvalidPreferenceError("the file", rule, start, remedy=remedy) from error
     return parse_table(text, prices=prices)
 
 

@@ -115,13 +115,13 @@ def mslr_submatrix(
         ),
     )
     if check_counts:
-        for (ranker, count), found in zip(printed.items(), part.wins, strict=True):
-            if count != found:
+        for (ranker, count), num_wins in zip(printed.items(), part.wins, strict=True):
+            if count != num_wins:
                 raise ArgumentError(
                     "matrix",
                     "must be the one of the informational click model, in which "
                     f"ranker {ranker} beats {count} of the selected rankers",
-                    found,
+                    num_wins,
                     remedy="pass check_counts=False to select from another matrix",
                 )
     return part

@@ -144,9 +144,9 @@ class SubmatrixSampler:
         while tried < MAX_DRAWS:
             batch = min(batch, MAX_DRAWS - tried)
             uniforms = generator.random((batch, self.size))
-            found = _first_admissible(self._admissible, uniforms)
-            if found is not None:
-                row, chosen = found
+            arms = _first_admissible(self._admissible, uniforms)
+            if arms is not None:
+                row, chosen = arms
                 return SubmatrixDraw(self._arms[chosen], tried + row + 1)
             tried += batch
             batch = min(2 * batch, _LARGEST_BATCH)
@@ -191,14 +191,14 @@ def _first_admissible(
     num_arms, size = len(admissible), uniforms.shape[1]
     rows = np.arange(len(uniforms))
     order = np.tile(np.arange(num_arms, dtype=np.int64), (len(uniforms), 1))
-    for place in range(size):
-        steps = uniforms[rows, place] * (num_arms - place)
-        picked = place + steps.astype(np.int64)
+    for position in range(size):
+        steps = uniforms[rows, position] * (num_arms - position)
+        picked = position + steps.astype(np.int64)
         here = np.arange(rows.size)
         chosen = order[here, picked]
-        order[here, picked] = order[:, place]
-        order[:, place] = chosen
-        fits = admissible[chosen[:, None], order[:, :place]].all(axis=1)
+        order[here, picked] = order[:, position]
+        order[:, position] = chosen
+        fits = admissible[chosen[:, None], order[:, :position]].all(axis=1)
         rows, order = rows[fits], order[fits]
         if not rows.size:
             return None

@@ -85,9 +85,9 @@ class WorldBase(FrozenClass):
     def checksum(self) -> str:
         """Digest of the parameters and, of a user's class, of its code."""
         values = {
-            each.name: _canonical(getattr(self, each.name))
-            for each in fields(self)  # pyright: ignore[reportArgumentType]
-            if each.name != "compiled"
+            field.name: _canonical(getattr(self, field.name))
+            for field in fields(self)  # pyright: ignore[reportArgumentType]
+            if field.name != "compiled"
         }
         kind = f"{type(self).__module__}.{type(self).__qualname__}"
         text = json.dumps([kind, values, code_digest(self)], sort_keys=True)
@@ -427,7 +427,9 @@ def check_world(world: WorldBase, horizon: int) -> tuple[str, ...]:
                 world,
                 remedy=f"write def {name}(self, {', '.join(wanted)})",
             )
-    unknown = [each for each in world.guarantees if each not in GUARANTEES]
+    unknown = [
+        guarantee for guarantee in world.guarantees if guarantee not in GUARANTEES
+    ]
     if unknown:
         raise ArgumentError(
             f"{kind}: guarantees",

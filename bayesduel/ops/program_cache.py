@@ -142,9 +142,9 @@ def _kernels() -> str:
             sources[path] = text
             # Constants of the modules that it names are compiled into it.
             for module in _IMPORTED.findall(sources[path]):
-                other = root.parent.joinpath(*module.split(".")).with_suffix(".py")
-                if other.is_file():
-                    sources[other] = other.read_text(encoding="utf-8")
+                source = root.parent.joinpath(*module.split(".")).with_suffix(".py")
+                if source.is_file():
+                    sources[source] = source.read_text(encoding="utf-8")
     for path in sorted(sources):
         digest.update(sources[path].encode())
     parts = [version("numba"), version("llvmlite"), version("numpy")]
@@ -180,7 +180,7 @@ def _machine() -> str:
     with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         known = ("flags", "features", "model name")
-        parts += sorted({each for each in lines if each.lower().startswith(known)})
+        parts += sorted({line for line in lines if line.lower().startswith(known)})
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
     return f"jaxlib-{version('jaxlib')}-{digest}"
 
@@ -203,8 +203,8 @@ def _remove_unfinished(folder: Path) -> None:
 def _forget_others(mine: Path) -> None:
     """Remove the folders beside one that nobody has used for long; once per process."""
     forgotten = time.time() - _FORGOTTEN_DAYS * 86_400
-    for other in mine.parent.iterdir():
+    for folder in mine.parent.iterdir():
         with suppress(OSError):
-            is_old = other.stat().st_mtime < forgotten
-            if other != mine and _OURS.fullmatch(other.name) and is_old:
-                shutil.rmtree(other)
+            is_old = folder.stat().st_mtime < forgotten
+            if folder != mine and _OURS.fullmatch(folder.name) and is_old:
+                shutil.rmtree(folder)

@@ -46,10 +46,10 @@ def among_largest(
 def one_of_largest(rng: Generator, values: Real[np.ndarray, " n"]) -> int:
     """Return the place of a largest value, of equal ones any."""
     best, largest, number = 0, -np.inf, 0
-    for place in range(len(values)):
-        largest, number, leads = among_largest(rng, values[place], largest, number)
+    for index in range(len(values)):
+        largest, number, leads = among_largest(rng, values[index], largest, number)
         if leads:
-            best = place
+            best = index
     return best
 
 
@@ -62,11 +62,11 @@ def drawn_highest(
     """
     highest = values.max()
     drawn, number = 0, 0
-    for place in range(len(values)):
-        if values[place] >= highest - rounding * abs(highest):
+    for index in range(len(values)):
+        if values[index] >= highest - rounding * abs(highest):
             number += 1
             if number * rng.random() < 1.0:
-                drawn = place
+                drawn = index
     return drawn
 
 
@@ -106,9 +106,9 @@ def most_beaten(
         if not among[arm]:
             continue
         beaten, total = 0, 0
-        for other in range(len(wins)):
-            beaten += wins[arm, other] > wins[other, arm]
-            total += wins[arm, other]
+        for rival in range(len(wins)):
+            beaten += wins[arm, rival] > wins[rival, arm]
+            total += wins[arm, rival]
         if beaten > most or (beaten == most and total > most_wins):
             most, most_wins, number = beaten, total, 0
         if beaten == most and total == most_wins:
@@ -125,12 +125,12 @@ def lowest(values: Float[np.ndarray, " n"]) -> int:
     addition change in their last digits.
     """
     least = values[0]
-    for place in range(values.size):
-        least = min(least, values[place])
-    found = 0
-    while values[found] > least + 1e-9 * abs(least):
-        found += 1
-    return found
+    for index in range(values.size):
+        least = min(least, values[index])
+    count = 0
+    while values[count] > least + 1e-9 * abs(least):
+        count += 1
+    return count
 
 
 def last_round_within(resolution: float, round_: int) -> int:
@@ -168,14 +168,14 @@ def inverted(matrix: Float[np.ndarray, "N N"]) -> Float[np.ndarray, "N N"]:
                 pivot = row
         scale = 1.0 / left[pivot, column]
         for side in (left, right):
-            for place in range(size):
-                found = side[pivot, place] * scale
-                side[pivot, place] = side[column, place]
-                side[column, place] = found
+            for entry in range(size):
+                pivot_value = side[pivot, entry] * scale
+                side[pivot, entry] = side[column, entry]
+                side[column, entry] = pivot_value
         for row in range(size):
             factor = left[row, column]
             if row != column and factor != 0.0:
-                for place in range(size):
-                    left[row, place] -= factor * left[column, place]
-                    right[row, place] -= factor * right[column, place]
+                for entry in range(size):
+                    left[row, entry] -= factor * left[column, entry]
+                    right[row, entry] -= factor * right[column, entry]
     return right

@@ -106,10 +106,10 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "__array__"):  # A data frame, too.
         return np.asarray(value).tolist()
     if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
+        return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple | range):
-        found = map(_plain, value)
-        return tuple(found) if isinstance(value, tuple) else list(found)
+        items = map(_plain, value)
+        return tuple(items) if isinstance(value, tuple) else list(items)
     return _plain(vars(value)) if is_dataclass(value) else value
 
 
@@ -117,8 +117,8 @@ def _plain_posterior(posterior: Any) -> Any:
     """Return the name of a posterior, with its fields if not all are the default."""
     if not changed_numbers(posterior):
         return posterior.name
-    found = numbers_of(posterior).items()
-    return {"name": posterior.name, **{name: _plain(value) for name, value in found}}
+    numbers = numbers_of(posterior).items()
+    return {"name": posterior.name, **{name: _plain(value) for name, value in numbers}}
 
 
 def parameters_json(policy: PolicyBase) -> str:
@@ -126,11 +126,11 @@ def parameters_json(policy: PolicyBase) -> str:
 
     Whether a rule is compiled is a matter of speed.
     """
-    found = parameters(policy)
-    for each in fields(policy):  # pyright: ignore[reportArgumentType]
-        if not each.metadata.get("distribution", True):
-            del found[each.name]
-    return json.dumps(found, sort_keys=True, default=repr)
+    values = parameters(policy)
+    for field in fields(policy):  # pyright: ignore[reportArgumentType]
+        if not field.metadata.get("distribution", True):
+            del values[field.name]
+    return json.dumps(values, sort_keys=True, default=repr)
 
 
 # --- Features of the arms -------------------------------------------------------------
@@ -147,15 +147,15 @@ def with_features[T: PolicyBase](
     """
     if features is None:
         return policy
-    told: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     for name, value in vars(policy).items():
         if isinstance(value, PolicyBase):
-            told[name] = with_features(value, features)
+            changes[name] = with_features(value, features)
         elif is_posterior(value):
             model = getattr(value, "model", None)
             if getattr(model, "lacks_features", False):
-                told[name] = replace(value, model=replace(model, features=features))  # pyright: ignore
-    return replace(policy, **told) if told else policy  # pyright: ignore
+                changes[name] = replace(value, model=replace(model, features=features))  # pyright: ignore
+    return replace(policy, **changes) if changes else policy  # pyright: ignore
 
 
 # --- Prices of duels ------------------------------------------------------------------
@@ -256,7 +256,7 @@ def _is_by_arm(value: Any, num_arms: int) -> bool:
     is_row = isinstance(value, list | tuple | range | Mapping)
     if is_row and len(parts) == num_arms and not hasattr(value, "_fields"):
         return any(map(_holds_numbers, parts))
-    return any(_is_by_arm(each, num_arms) for each in parts)
+    return any(_is_by_arm(part, num_arms) for part in parts)
 
 
 def _holds_numbers(value: Any) -> bool:

@@ -97,10 +97,10 @@ class PolicyBase:
         """
         # A subclass may have another default, but no other values.
         checks = {
-            each.name: each.metadata["check"]
+            field.name: field.metadata["check"]
             for kind in reversed(type(self).__mro__)
-            for each in vars(kind).get("__dataclass_fields__", {}).values()
-            if "check" in each.metadata
+            for field in vars(kind).get("__dataclass_fields__", {}).values()
+            if "check" in field.metadata
         }
         for name, (check, given, more) in checks.items():
             named = {"argument": name, "kind": PolicyParameterError}
@@ -199,8 +199,8 @@ def over_model(policy: PolicyBase) -> Any:
 
 def has_kernel_above(policy: Any) -> bool:
     """Say whether a class that a policy inherits from defines a kernel."""
-    above = [each for each in type(policy).__mro__[1:] if each is not KernelPolicy]
-    return any("scalar_kernel" in vars(each) for each in above)
+    above = [base for base in type(policy).__mro__[1:] if base is not KernelPolicy]
+    return any("scalar_kernel" in vars(base) for base in above)
 
 
 class Policy(FrozenPolicy):
@@ -320,7 +320,7 @@ def check_rule(policy: PolicyBase) -> None:
     """Raise where a policy lacks a function of its rule, or one takes other things."""
     kind = type(policy)
     # That of duels or that of sets: what says which functions rules have.
-    protocol = next(each for each in kind.__mro__ if FrozenPolicy in each.__bases__)
+    protocol = next(base for base in kind.__mro__ if FrozenPolicy in base.__bases__)
     lacking = [name for name in RULE if getattr(kind, name) is getattr(protocol, name)]
     if lacking:
         raise PolicyParameterError(

@@ -45,7 +45,7 @@ class PlaysAnother:
 
 def step_form(policy: Any) -> PolicyBase:
     """Return a policy without look-ahead."""
-    if any(each.name == "look_ahead" for each in fields(policy)):
+    if any(field.name == "look_ahead" for field in fields(policy)):
         return replace(policy, look_ahead=False)
     return policy
 

@@ -76,13 +76,13 @@ def recommend_most_beaten(state: Any, rng: Generator) -> int:
 def place_by_weight(places: Records, count: int, rng: Generator) -> int:
     """Draw one of the first ``count`` places in proportion to their ``weight``."""
     total = 0.0
-    for place in range(count):
-        total += places[place].weight
+    for index in range(count):
+        total += places[index].weight
     target, chosen = rng.random() * total, 0
-    for place in range(count):
-        if places[place].weight > 0.0:
-            chosen = place
-            target -= places[place].weight
+    for index in range(count):
+        if places[index].weight > 0.0:
+            chosen = index
+            target -= places[index].weight
             if target < 0.0:
                 break
     return chosen

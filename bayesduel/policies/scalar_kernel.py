@@ -123,7 +123,7 @@ def play_to_the_end(
     rng: Generator,
     preferences: Float[np.ndarray, "K K"],
     ledger: Any,
-    place: int,
+    checkpoint: int,
     played: int,
 ) -> bool:
     """Draw all that is left of a run at once, where a rule can.

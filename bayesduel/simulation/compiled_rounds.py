@@ -117,8 +117,8 @@ def _compiled_rounds(
         options = around = _RULE_OPTIONS
         made = _OUR_HELPERS
     rule = {
-        name: _with_helpers(each, made, options, is_method=True)
-        for name, each in methods.items()
+        name: _with_helpers(function, made, options, is_method=True)
+        for name, function in methods.items()
     }
     contextual = bool(getattr(kind, "contextual", False))
     names = rule | _asked_by(rule["choose"], contextual, around)
@@ -129,16 +129,16 @@ def _compiled_rounds(
         ours += [_played_by, _in_bulk, _one_by_one]
     parts = loop.parts
     if contextual:
-        parts = tuple(each for each in parts if each is not rounds.tell)
+        parts = tuple(function for function in parts if function is not rounds.tell)
     if form is not None:
         methods |= world_methods(form[0])
         names |= world_functions(*form, contextual, names)
         ours.append(world_functions)
-        parts = tuple(each for each in parts if each.__name__ not in names)
-    for each in parts:
-        names[each.__name__] = njit(**around)(with_names(each, names))
+        parts = tuple(function for function in parts if function.__name__ not in names)
+    for function in parts:
+        names[function.__name__] = njit(**around)(with_names(function, names))
     program: Any = njit(**_OPTIONS)(with_names(loop.play, names))
-    if not any(_calls_itself(each) for each in methods.values()):
+    if not any(_calls_itself(function) for function in methods.values()):
         digest = functions_digest([*methods.values(), *ours])
         cache_on_disk(program, f"{'bulk' if in_bulk else 'rule'}-{digest[:16]}")
 
@@ -147,8 +147,8 @@ def _compiled_rounds(
 
 def world_methods(kind: type[World]) -> dict[str, Any]:
     """Return the methods of a class of worlds that Numba compiles."""
-    asked = "answer" if kind.answer is not World.answer else "probability"
-    names = ["advance", "unchanged_until", "regret", asked]
+    answers = "answer" if kind.answer is not World.answer else "probability"
+    names = ["advance", "unchanged_until", "regret", answers]
     if kind.features is not World.features:
         names.append("features")
     return {name: getattr(kind, name) for name in names}
@@ -164,8 +164,8 @@ def world_functions(
     made: dict[FunctionType, Any] = {}
     options = {**(_OUR_OPTIONS if _is_ours(kind) else _USERS_OPTIONS), **_WITH_ARRAYS}
     methods = {
-        name: _with_helpers(each, made, options)
-        for name, each in world_methods(kind).items()
+        name: _with_helpers(method, made, options)
+        for name, method in world_methods(kind).items()
     }
     regret = methods.pop("regret")
 
@@ -205,11 +205,11 @@ def _kernel_rounds(
     learn_states()
     names = kernel_names()
     names |= world_functions(kind, several_notions, False, names)
-    for each in (rounds.ask, rounds.tell, rounds.report):
-        names[each.__name__] = marked(with_names(each, names))
+    for function in (rounds.ask, rounds.tell, rounds.report):
+        names[function.__name__] = marked(with_names(function, names))
     program: Any = standalone(with_names(rounds.play, names))
     methods = world_methods(kind).values()
-    if not any(_calls_itself(each) for each in methods):
+    if not any(_calls_itself(function) for function in methods):
         digest = functions_digest([*methods, world_functions])
         cache_on_disk(program, f"{name}-in-{digest[:16]}")
 
@@ -227,8 +227,8 @@ def _explained(program: Callable[..., None], kinds: list[type]) -> Callable[...,
             raise _not_compiled(names, error) from error
         except KeyError as error:  # Numba's, of a field that a record does not have.
             field = str(error.args[0]) if error.args else ""
-            owner = next((each for each in kinds if hasattr(each, field)), None)
-            if owner is None or field in {each.name for each in fields(owner)}:
+            owner = next((kind for kind in kinds if hasattr(kind, field)), None)
+            if owner is None or field in {known.name for known in fields(owner)}:
                 raise
             raise PolicyParameterError(
                 owner.__name__,
@@ -257,7 +257,7 @@ def _asked_by(choose: Any, contextual: bool, options: dict[str, Any]) -> dict[st
         return
 
     made = {"choose": given, "tell": tell_nothing}
-    return {name: njit(**options)(each) for name, each in made.items()}
+    return {name: njit(**options)(function) for name, function in made.items()}
 
 
 def _played_by(
@@ -269,19 +269,19 @@ def _played_by(
     """
     draw, outcome = _in_bulk() if in_bulk else _one_by_one()
 
-    def told(policy, state, rng, round_, first, second, wins, rounds, features):  # noqa: ANN001, ANN202
+    def tell(policy, state, rng, round_, first, second, wins, rounds, features):  # noqa: ANN001, ANN202
         update(policy, state, rng, round_, first, second, outcome(wins, rounds))
 
-    def told_with(policy, state, rng, round_, first, second, wins, rounds, features):  # noqa: ANN001, ANN202
+    def tell_all(policy, state, rng, round_, first, second, wins, rounds, features):  # noqa: ANN001, ANN202
         won = outcome(wins, rounds)
         update(policy, state, rng, round_, first, second, won, features)
 
     def drawn(policy, rng, probability, rounds):  # noqa: ANN001, ANN202
         return draw(rng, probability, rounds)
 
-    told = told_with if contextual else told
-    made = {"update": told, "count_wins": drawn, "is_in_bulk": lambda policy: in_bulk}
-    return {name: njit(**options)(each) for name, each in made.items()}
+    tell = tell_all if contextual else tell
+    made = {"update": tell, "count_wins": drawn, "is_in_bulk": lambda policy: in_bulk}
+    return {name: njit(**options)(function) for name, function in made.items()}
 
 
 @cache
@@ -314,7 +314,7 @@ def parameters_record(policy: PolicyBase | World) -> np.record:
 
     Raises ``PolicyParameterError`` if one of them is nothing of the kind.
     """
-    named = [each.name for each in fields(policy)]  # pyright: ignore[reportArgumentType]
+    named = [field.name for field in fields(policy)]  # pyright: ignore[reportArgumentType]
     named = [name for name in named if not is_posterior(getattr(policy, name))]
     named = [name for name in named if getattr(policy, name) is not None]
     values = {name: np.asarray(getattr(policy, name)) for name in named}
@@ -376,7 +376,7 @@ def _calls_itself(
     plain: Any = inspect.unwrap(function)
     named = (plain.__globals__.get(name) for name in global_names(plain.__code__))
     return plain in above or any(
-        _calls_itself(each, (*above, plain)) for each in named if _is_helper(each)
+        _calls_itself(helper, (*above, plain)) for helper in named if _is_helper(helper)
     )
 
 
@@ -397,32 +397,34 @@ def _not_compiled(name: str, error: NumbaError) -> PolicyParameterError:
     lines = [line for line in lines if line and not line.startswith("Failed in")]
     for reader, what in _ASKED.items():
         if reader in lines[0]:
-            found = lines[1].partition(reader)[2]
-            rule = f"{what[0]}, got something of the type {found}"
-            return PolicyParameterError(name, rule, found, remedy=what[1])
+            kind = lines[1].partition(reader)[2]
+            rule = f"{what[0]}, got something of the type {kind}"
+            return PolicyParameterError(name, rule, kind, remedy=what[1])
     calls = [line for line in lines if line.startswith("During: typing of")]
-    inside = [line for line in calls if not any(each in line for each in _OUR_FILES)]
-    place = f" (at {inside[-1].partition(' at ')[2]})" if inside else ""
-    rule = f"cannot be compiled, for Numba says: {' '.join(lines[:2])}{place}"
+    inside = [line for line in calls if not any(file in line for file in _OUR_FILES)]
+    where = f" (at {inside[-1].partition(' at ')[2]})" if inside else ""
+    rule = f"cannot be compiled, for Numba says: {' '.join(lines[:2])}{where}"
     return PolicyParameterError(name, rule, name, remedy=_REMEDY)
 
 
 @overload(as_duel, strict=False)
-def _as_duel(asked: Any) -> Any:
-    kinds: Any = asked if isinstance(asked, types.BaseTuple) else (None,)
-    if not all(isinstance(each, types.Integer | types.Boolean) for each in kinds):
+def _as_duel(choice: Any) -> Any:
+    kinds: Any = choice if isinstance(choice, types.BaseTuple) else (None,)
+    if not all(isinstance(kind, types.Integer | types.Boolean) for kind in kinds):
         return None
-    if isinstance(asked, types.BaseNamedTuple) and len(asked) == len(Duel._fields):
-        return lambda asked: Duel(asked[0], asked[1], asked[2], asked[3], asked[4])
-    if len(asked) == 2:
-        return lambda asked: Duel(asked[0], 0, asked[0], asked[1], 1)
+    if isinstance(choice, types.BaseNamedTuple) and len(choice) == len(Duel._fields):
+        return lambda choice: Duel(
+            choice[0], choice[1], choice[2], choice[3], choice[4]
+        )
+    if len(choice) == 2:
+        return lambda choice: Duel(choice[0], 0, choice[0], choice[1], 1)
     return None
 
 
 @overload(as_arm, strict=False)
-def _as_arm(asked: Any) -> Any:
-    is_integer = isinstance(asked, types.Integer | types.Boolean)
-    return (lambda asked: asked) if is_integer else None
+def _as_arm(choice: Any) -> Any:
+    is_integer = isinstance(choice, types.Integer | types.Boolean)
+    return (lambda choice: choice) if is_integer else None
 
 
 @overload(as_mask, strict=False)
@@ -431,15 +433,15 @@ def _as_mask(subset: Any) -> Any:
 
 
 @overload(as_offer, strict=False)
-def _as_offer(asked: Any) -> Any:
-    if _is_mask(asked):
-        return lambda asked: Offer(asked, 1, False)
-    kinds: Any = asked if isinstance(asked, types.BaseNamedTuple) else ()
+def _as_offer(choice: Any) -> Any:
+    if _is_mask(choice):
+        return lambda choice: Offer(choice, 1, False)
+    kinds: Any = choice if isinstance(choice, types.BaseNamedTuple) else ()
     if len(kinds) != len(Offer._fields) or not _is_mask(kinds[0]):
         return None
-    if not all(isinstance(each, types.Integer | types.Boolean) for each in kinds[1:]):
+    if not all(isinstance(kind, types.Integer | types.Boolean) for kind in kinds[1:]):
         return None
-    return lambda asked: Offer(asked[0], asked[1], asked[2])
+    return lambda choice: Offer(choice[0], choice[1], choice[2])
 
 
 def _is_mask(kind: Any) -> bool:

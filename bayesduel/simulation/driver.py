@@ -185,7 +185,7 @@ def program_of(environment: Environment, policy: PolicyBase) -> str:
         return PROGRAMS["numpy"]
     if kernel_for(environment, policy) is not None:
         return PROGRAMS["scalar"]
-    return PROGRAMS["jax" if manner_of(policy) == STRAIGHT else "asked"]
+    return PROGRAMS["jax" if manner_of(policy) == STRAIGHT else "late"]
 
 
 def compiled_as(

@@ -159,17 +159,20 @@ def charge(
     rounds: int,
 ) -> None:
     """Add up the regret of rounds after ``played``, in all of which one pair meets."""
-    begin, end, place = played, played + rounds, progress[CHECKPOINT]
+    begin, end, checkpoint = played, played + rounds, progress[CHECKPOINT]
     while begin < end:
         move(run, begin + 1)
         last = min(run.until[0], end)
         charge_costs(run, progress, begin + 1, first, second, last - begin)
-        while place < ledger.checkpoints.size and ledger.checkpoints[place] <= last:
-            missing = last - ledger.checkpoints[place]
+        while (
+            checkpoint < ledger.checkpoints.size
+            and ledger.checkpoints[checkpoint] <= last
+        ):
+            missing = last - ledger.checkpoints[checkpoint]
             for notion in range(run.costs.size):
                 total = run.regret[notion] - run.costs[notion] * missing
-                run.regret_at[place, notion] = total
-            place += 1
+                run.regret_at[checkpoint, notion] = total
+            checkpoint += 1
         begin = last
 
 
@@ -186,14 +189,14 @@ def charge_shared(
 
     In each part in which nothing changes, every arm has its share of the rounds.
     """
-    gone, place = 0, progress[CHECKPOINT]
+    gone, checkpoint = 0, progress[CHECKPOINT]
     for position in range(run.counts.size):
         run.counts[position] = 0
     while gone < rounds:
         move(run, played + gone + 1)
         last = min(run.until[0] - played, rounds)
-        if place < ledger.checkpoints.size:
-            last = min(last, ledger.checkpoints[place] - played)
+        if checkpoint < ledger.checkpoints.size:
+            last = min(last, ledger.checkpoints[checkpoint] - played)
         take_first(ledger.shares, whole, last, key)
         for position in range(run.counts.size):
             more = ledger.shares[2, position] - run.counts[position]
@@ -202,18 +205,18 @@ def charge_shared(
                 charge_costs(run, progress, round_, position, position, more)
                 run.counts[position] += more
         gone = last
-        if place < ledger.checkpoints.size:
-            if ledger.checkpoints[place] == played + gone:
+        if checkpoint < ledger.checkpoints.size:
+            if ledger.checkpoints[checkpoint] == played + gone:
                 for notion in range(run.costs.size):
-                    run.regret_at[place, notion] = run.regret[notion]
-                place += 1
+                    run.regret_at[checkpoint, notion] = run.regret[notion]
+                checkpoint += 1
 
 
 def settle(run: WorldRun, progress: Int[np.ndarray, " 12"]) -> None:
     """Write down the sums at all checkpoints to come, of a run that has stopped."""
-    for place in range(progress[CHECKPOINT], len(run.regret_at)):
+    for checkpoint in range(progress[CHECKPOINT], len(run.regret_at)):
         for notion in range(run.costs.size):
-            run.regret_at[place, notion] = run.regret[notion]
+            run.regret_at[checkpoint, notion] = run.regret[notion]
 
 
 def play_pair(
@@ -249,8 +252,8 @@ def count_answers(
     rounds: int,
 ) -> int:
     """Play rounds in which nothing changes, by the probability of the pair."""
-    one, other = run.order[first], run.order[second]
-    chance = probability(run.world, run.state, run.rng, round_, one, other)
+    arm, opponent = run.order[first], run.order[second]
+    chance = probability(run.world, run.state, run.rng, round_, arm, opponent)
     if not 0.0 <= chance <= 1.0:
         progress[FAULT], progress[WRONG] = BAD_PROBABILITY, round_
         run.wrong[0] = chance
@@ -269,9 +272,9 @@ def ask_world(
     rounds: int,
 ) -> int:
     """Play rounds that a world answers itself, in place of :func:`count_answers`."""
-    one, other, wins = run.order[first], run.order[second], 0
+    arm, opponent, wins = run.order[first], run.order[second], 0
     for later in range(rounds):
-        if answer(run.world, run.state, run.rng, round_ + later, one, other):
+        if answer(run.world, run.state, run.rng, round_ + later, arm, opponent):
             wins += 1
     return wins
 
@@ -332,8 +335,8 @@ def loop_functions(
     answers = kind.answer is not World.answer
     count = ask_world if answers else count_answers
     layers = {
-        each.__name__: each
-        for each in (move, charge_costs, charge, charge_shared, settle, finish)
+        layer.__name__: layer
+        for layer in (move, charge_costs, charge, charge_shared, settle, finish)
     } | {"count_answers": count, "play_pair": play_pair, "add_shared": add_shared}
     if contextual:
         varies = kind.features is not World.features

@@ -47,9 +47,9 @@ class CountedWins(StoppingRule):
         return WinsSoFar(np.zeros((num_arms, num_arms), dtype=np.int64))
 
 
-def _count(state: WinsSoFar, one: int, other: int, won: int, lost: int) -> None:
-    state.wins[one, other] += won
-    state.wins[other, one] += lost
+def _count(state: WinsSoFar, first: int, second: int, won: int, lost: int) -> None:
+    state.wins[first, second] += won
+    state.wins[second, first] += lost
 
 
 def _go_on(state: WinsSoFar, in_full: bool) -> StoppingState:
@@ -97,20 +97,20 @@ class Arrivals:
         grid, number = ledger.checkpoints, len(self._positions)
         self._at = np.flatnonzero((grid > begin) & (grid <= self._end))
         # The loop ends at its last checkpoint.
-        own = np.union1d(grid[self._at], [self._end]).astype(np.int64)
+        checkpoints = np.union1d(grid[self._at], [self._end]).astype(np.int64)
         run = self._run
         run = run._replace(
             order=run.order[self._positions],
             table=np.ascontiguousarray(run.table[self._positions]),
-            regret_at=np.zeros((len(own), run.regret.size)),
+            regret_at=np.zeros((len(checkpoints), run.regret.size)),
             counts=np.zeros(number, dtype=np.int64),
         )
         self._part = (
             run,
             PairLedger(
-                checkpoints=own,
+                checkpoints=checkpoints,
                 plays=np.zeros((number, number), dtype=np.int64),
-                plays_at=np.zeros((len(own), number, number), dtype=np.int64),
+                plays_at=np.zeros((len(checkpoints), number, number), dtype=np.int64),
                 shares=np.zeros((3, number), dtype=np.int64),
             ),
         )

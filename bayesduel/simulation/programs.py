@@ -47,24 +47,24 @@ def program(kernel: str, function: str = "play") -> Callable[..., None]:
 def _with_kernels(function: str) -> Any:
     """Return a function of the loop, in which all that asks a policy asks a kernel."""
     names = kernel_names()
-    for each in (rounds.play_pair, rounds.ask, rounds.tell, rounds.report):
-        names[each.__name__] = compiled(with_names(each, names))
+    for part in (rounds.play_pair, rounds.ask, rounds.tell, rounds.report):
+        names[part.__name__] = compiled(with_names(part, names))
     return with_names(getattr(rounds, function), names)
 
 
 def kernel_names() -> dict[str, Any]:
     """Return what stands in the loop in place of functions that ask a policy."""
-    return {each.__name__.strip("_"): each for each in _OF_KERNELS}
+    return {function.__name__.strip("_"): function for function in _OF_KERNELS}
 
 
 @compiled
-def _as_duel(asked: Any) -> Any:
-    return asked
+def _as_duel(choice: Any) -> Any:
+    return choice
 
 
 @compiled
-def _as_arm(asked: Any) -> Any:
-    return asked
+def _as_arm(choice: Any) -> Any:
+    return choice
 
 
 @compiled

@@ -37,7 +37,7 @@ from bayesduel.stopping.base import GO_ON, observe
 # --- How far a run is, and its record ------------------------------------------------
 
 PLAYED, EVENTS, CHECKPOINT, RECOMMENDED, FAULT = range(5)
-WRONG, CLOCK, WAITING, TOLD, ALONE, STOPPED, ANSWER = range(5, 12)
+WRONG, CLOCK, WAITING, REPORTED, ALONE, STOPPED, ANSWER = range(5, 12)
 """Places of a run's progress: rounds so far, events, the number of the next checkpoint,
 the arm that is recommended at the end, what went wrong with which number, the rounds of
 the policy's own clock, how many outcomes arrive next and how many of them it has been
@@ -82,19 +82,19 @@ class PairLedger(NamedTuple):
 @compiled
 def write_down(ledger: PairLedger, progress: Int[np.ndarray, " 12"]) -> None:
     """Copy the plays so far into the ledger, as those of the next checkpoint."""
-    place = progress[CHECKPOINT]
-    for one in range(len(ledger.plays)):
-        for other in range(len(ledger.plays)):
-            ledger.plays_at[place, one, other] = ledger.plays[one, other]
+    checkpoint = progress[CHECKPOINT]
+    for first in range(len(ledger.plays)):
+        for second in range(len(ledger.plays)):
+            ledger.plays_at[checkpoint, first, second] = ledger.plays[first, second]
     progress[CHECKPOINT] += 1
 
 
 @compiled
 def next_checkpoint(ledger: PairLedger, progress: Int[np.ndarray, " 12"]) -> int:
     """Return the round of the next checkpoint, or one that no run reaches."""
-    place = progress[CHECKPOINT]
-    if place < ledger.checkpoints.size:
-        return int(ledger.checkpoints[place])
+    checkpoint = progress[CHECKPOINT]
+    if checkpoint < ledger.checkpoints.size:
+        return int(ledger.checkpoints[checkpoint])
     return LONGEST_HORIZON + 1
 
 
@@ -108,12 +108,12 @@ def pass_checkpoints(
     rounds: int,
 ) -> None:
     """Write down the plays at the checkpoints among so many rounds of one pair."""
-    for place in range(progress[CHECKPOINT], ledger.checkpoints.size):
-        more = ledger.checkpoints[place] - played
+    for checkpoint in range(progress[CHECKPOINT], ledger.checkpoints.size):
+        more = ledger.checkpoints[checkpoint] - played
         if more > rounds:
             return
         write_down(ledger, progress)
-        ledger.plays_at[place, first, second] += more
+        ledger.plays_at[checkpoint, first, second] += more
 
 
 @compiled
@@ -130,14 +130,14 @@ def add_shared_rounds(
     Which is 0 afterwards.
     """
     parts, num_arms = ledger.shares[2], len(ledger.plays)
-    for place in range(progress[CHECKPOINT], ledger.checkpoints.size):
-        more = ledger.checkpoints[place] - played
+    for checkpoint in range(progress[CHECKPOINT], ledger.checkpoints.size):
+        more = ledger.checkpoints[checkpoint] - played
         if more > rounds:
             break
         write_down(ledger, progress)
         take_first(ledger.shares, whole, more, key)
         for arm in range(num_arms):
-            ledger.plays_at[place, arm, arm] += parts[arm]
+            ledger.plays_at[checkpoint, arm, arm] += parts[arm]
     if rounds < whole:
         take_first(ledger.shares, whole, rounds, key)
     else:
@@ -242,8 +242,8 @@ def finish(
     played: int,
 ) -> bool:
     """Let a rule draw the rest of the run at once, and say whether it did."""
-    place = progress[CHECKPOINT]
-    return play_to_the_end(state, rng, world, ledger, place, played)
+    checkpoint = progress[CHECKPOINT]
+    return play_to_the_end(state, rng, world, ledger, checkpoint, played)
 
 
 @compiled
@@ -284,35 +284,35 @@ def add_shared(
     """Count the first ``idle`` of so many self-duels that arms share."""
 
 
-def as_duel(asked: Any) -> Duel:
+def as_duel(choice: Any) -> Duel:
     """Return a pair as a duel of a single round, and a duel as it is.
 
     Raises ``PolicyParameterError`` if it is neither.
     """
-    if isinstance(asked, Duel):
-        return asked
+    if isinstance(choice, Duel):
+        return choice
     try:
-        first, second = map(index, asked)
+        first, second = map(index, choice)
     except (TypeError, ValueError) as error:
         raise PolicyParameterError(
             "choose",
             "must return a pair of arms, or a Duel",
-            asked,
+            choice,
             remedy="return two integers",
         ) from error
     return Duel(first, 0, first, second)
 
 
-def as_arm(asked: Any) -> int:
+def as_arm(choice: Any) -> int:
     """Return an arm as an integer.
 
     Raises ``PolicyParameterError`` if it is none.
     """
     try:
-        return index(asked)
+        return index(choice)
     except TypeError as error:
         raise PolicyParameterError(
-            "recommend", "must return an arm", asked, remedy="return an integer"
+            "recommend", "must return an arm", choice, remedy="return an integer"
         ) from error
 
 
@@ -393,13 +393,23 @@ def tell(
     Stops where the policy comes to wait for the host; goes on from there when called
     again.
     """
-    while progress[TOLD] < progress[WAITING] and not is_waiting(state):
-        each = reports[progress[TOLD]]
-        progress[TOLD] += 1
-        recall(state, each[1], each[2], each[5])
-        update(policy, state, rng, each[0], each[1], each[2], each[3], each[4], None)
-    if progress[TOLD] == progress[WAITING]:
-        progress[TOLD] = progress[WAITING] = 0
+    while progress[REPORTED] < progress[WAITING] and not is_waiting(state):
+        outcome = reports[progress[REPORTED]]
+        progress[REPORTED] += 1
+        recall(state, outcome[1], outcome[2], outcome[5])
+        update(
+            policy,
+            state,
+            rng,
+            outcome[0],
+            outcome[1],
+            outcome[2],
+            outcome[3],
+            outcome[4],
+            None,
+        )
+    if progress[REPORTED] == progress[WAITING]:
+        progress[REPORTED] = progress[WAITING] = 0
 
 
 def report(
@@ -414,9 +424,9 @@ def report(
     progress: Int[np.ndarray, " 12"],
 ) -> None:
     """Keep an outcome until it arrives."""
-    each = reports[progress[WAITING]]
-    each[0], each[1], each[2] = clock, first, second
-    each[3], each[4], each[5] = wins, rounds, note(state)
+    outcome = reports[progress[WAITING]]
+    outcome[0], outcome[1], outcome[2] = clock, first, second
+    outcome[3], outcome[4], outcome[5] = wins, rounds, note(state)
     progress[WAITING] += 1
 
 
@@ -434,10 +444,10 @@ def hear(
     ``play`` goes on from here.
     """
     init(state, rng)
-    for place in range(len(votes)):
-        winner, loser = votes[place, 0], votes[place, 1]
-        update(policy, state, rng, place + 1, winner, loser, 1, 1, None)
-        if votes[place, 2]:
+    for row in range(len(votes)):
+        winner, loser = votes[row, 0], votes[row, 1]
+        update(policy, state, rng, row + 1, winner, loser, 1, 1, None)
+        if votes[row, 2]:
             observe(stopping, winner, loser, True)
     # So that it does not begin anew.
     progress[EVENTS] = 1

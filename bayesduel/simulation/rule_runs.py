@@ -52,9 +52,9 @@ from bayesduel.simulation.rounds import (
 from bayesduel.simulation.runs import (
     OF_WORLDS,
     Environment,
-    Found,
     GoOn,
     PairwiseEnvironment,
+    Results,
     RunRecords,
     WorldEnvironment,
     new_generator,
@@ -139,26 +139,24 @@ class PairTables:
             problem = problem._replace(features=self._features[order])
         return policy.start(problem, rng)
 
-    def world_of_run(self, place: int, order: Int[np.ndarray, " K"]) -> Any:
+    def world_of_run(self, row: int, order: Int[np.ndarray, " K"]) -> Any:
         """Return the preference matrix of a run, in its order."""
         # A copy: of an array that may not be written to Numba would make another
         # program.
         values: Any = self._preferences
-        return np.array(
-            values[place][order[:, None], order], dtype=np.float64, order="C"
-        )
+        return np.array(values[row][order[:, None], order], dtype=np.float64, order="C")
 
     def of_run(
-        self, place: int, order: Int[np.ndarray, " K"], progress: Int[np.ndarray, " 12"]
+        self, row: int, order: Int[np.ndarray, " K"], progress: Int[np.ndarray, " 12"]
     ) -> tuple[Any, ...]:
         """Return what the loop is given of a run, in its order."""
-        mine = self.world_of_run(place, order)
+        mine = self.world_of_run(row, order)
         every, self_duels, patience, progress[CLOCK], monitored = self._manner
         num_arms = self._num_arms
         ledger = PairLedger(
             checkpoints=self.grid,
             plays=np.zeros((num_arms, num_arms), dtype=np.int64),
-            plays_at=self.plays_at[place],
+            plays_at=self.plays_at[row],
             shares=np.zeros((3, num_arms), dtype=np.int64),
         )
         reports = rounds.new_reports(every, int(self.grid[-1]))
@@ -175,7 +173,7 @@ class PairTables:
         """Return where recommended arms are written."""
         return progress[:, RECOMMENDED]
 
-    def found(self, done: int) -> dict[str, Shaped[np.ndarray, "run ..."]]:
+    def results(self, done: int) -> dict[str, Shaped[np.ndarray, "run ..."]]:
         """Return the plays of the first runs, by positions."""
         return {"plays": self.plays_at[:done]}
 
@@ -211,16 +209,16 @@ class WorldTables(PairTables):
             BAD_REGRET: "regret returned {value}, which is not a finite number",
         }
 
-    def world_of_run(self, place: int, order: Int[np.ndarray, " K"]) -> WorldRun:
+    def world_of_run(self, row: int, order: Int[np.ndarray, " K"]) -> WorldRun:
         """Return a run of the world before its first round."""
         rng = new_generator() if self._rng is None else self._rng
-        reseed(rng, np.append(self._words[place], np.uint32(OF_WORLDS)))
+        reseed(rng, np.append(self._words[row], np.uint32(OF_WORLDS)))
         state = self._world.start(int(self.grid[-1]), rng)
         table, num_notions = self._features, self._regret_at.shape[-1]
         table = np.zeros((len(order), 0)) if table is None else table[order]
         if self._rng is not None:
             self.runs.clear()
-        self.runs[place] = WorldRun(
+        self.runs[row] = WorldRun(
             world=self._record if self.is_compiled else self._world,
             state=state,
             rng=rng,
@@ -230,11 +228,11 @@ class WorldTables(PairTables):
             until=np.zeros(1, dtype=np.int64),
             costs=np.zeros(num_notions),
             regret=np.zeros(num_notions),
-            regret_at=self._regret_at[place],
+            regret_at=self._regret_at[row],
             counts=np.zeros(len(order), dtype=np.int64),
             wrong=np.zeros(1),
         )
-        return self.runs[place]
+        return self.runs[row]
 
     def arrivals(
         self, order: Int[np.ndarray, " K"], given: tuple[Any, ...]
@@ -251,9 +249,9 @@ class WorldTables(PairTables):
 
         return parameters_record(self._world)
 
-    def found(self, done: int) -> dict[str, Shaped[np.ndarray, "run ..."]]:
+    def results(self, done: int) -> dict[str, Shaped[np.ndarray, "run ..."]]:
         """Return the plays of the first runs, by positions, and regret by notions."""
-        return super().found(done) | {"regret": self._regret_at[:done]}
+        return super().results(done) | {"regret": self._regret_at[:done]}
 
 
 def _play_quietly(*given: Any) -> None:
@@ -291,7 +289,7 @@ class PolicyRuns:
         self._progress = new_progress(len(runs))
         self._place, self._state = 0, None
         # What plays a policy, and the form in which that knows it.
-        self._play, self._own = tables.play, policy
+        self._play, self._rule = tables.play, policy
         if self._play is rounds.play and not is_users(type(policy).__module__):
             self._play = _play_quietly
         world = getattr(environment, "world", None)
@@ -300,7 +298,7 @@ class PolicyRuns:
         in_one = not is_open and is_program(environment, policy)
         # Numba takes half a second to import.
         if isinstance(policy, ScalarKernel):
-            self._own = None
+            self._rule = None
             if world is None:
                 from bayesduel.simulation.programs import program, program_name
 
@@ -319,23 +317,23 @@ class PolicyRuns:
             )
 
             self._play = compiled_rounds(type(policy), world if in_pairs else None)
-            self._own = parameters_record(policy)
+            self._rule = parameters_record(policy)
         tables.is_compiled = in_one
 
     def compile(self, rng: np.random.Generator) -> None:
         """Play no event, with a state that is thrown away."""
         self.begin(0, rng)(0)
 
-    def begin(self, place: int, rng: np.random.Generator) -> GoOn:
+    def begin(self, row: int, rng: np.random.Generator) -> GoOn:
         """Return what plays a run up to so many events: the events, the rounds.
 
         Raises ``SimulationError`` if the policy asks for what there is not; names run
         and round.
         """
-        progress, order = self._progress[place], self._orders[place]
-        self._place, progress[:] = place, 0
-        with self._about(place):
-            given = self._tables.of_run(place, order, progress)
+        progress, order = self._progress[row], self._orders[row]
+        self._place, progress[:] = row, 0
+        with self._about(row):
+            given = self._tables.of_run(row, order, progress)
             arrivals = None
             if isinstance(self._tables, WorldTables):
                 arrivals = self._tables.arrivals(order, given)
@@ -344,26 +342,26 @@ class PolicyRuns:
                 order = order[positions]
             self._state = state = self._tables.start(self._policy, order, rng)
             if self._votes is not None:
-                told = rng.permutation(self._votes)
-                told[:, :2] = np.argsort(order)[told[:, :2]]
-                self._hear(self._own, state, rng, given[-1], progress, told)
+                votes = rng.permutation(self._votes)
+                votes[:, :2] = np.argsort(order)[votes[:, :2]]
+                self._hear(self._rule, state, rng, given[-1], progress, votes)
         serve = getattr(self._policy, "solve_on_host", None)
 
         monitor = given[-2] if isinstance(given[-2], Monitor) else None
 
         def play_on(limit: int) -> None:
-            self._play(self._own, state, rng, *given, limit)
+            self._play(self._rule, state, rng, *given, limit)
             while serve is not None and serve(state):
-                self._play(self._own, state, rng, *given, limit)
+                self._play(self._rule, state, rng, *given, limit)
 
         def go_on(limit: int) -> tuple[int, int]:
             nonlocal state, given
             events, *before = progress[_MOVES]
-            with self._about(place):
+            with self._about(row):
                 play_on(limit)
                 while arrivals is not None and arrivals.has_more():
                     positions, wins, given = arrivals.open()
-                    arms = self._orders[place][positions]
+                    arms = self._orders[row][positions]
                     self._state = state = self._tables.start(self._policy, arms, rng)
                     if not begins_from_counts(self._environment.world):
                         wins[:] = 0
@@ -372,12 +370,12 @@ class PolicyRuns:
                 while monitor is not None and monitor.now[BEGINS_ANEW]:
                     self._state = state = self._tables.start(self._policy, order, rng)
                     progress[CLOCK] = 0
-                    self._play(self._own, state, rng, *given, limit)
+                    self._play(self._rule, state, rng, *given, limit)
             if (fault := progress[FAULT]) != NO_FAULT:
-                raise self._fault(place, fault, progress[WRONG])
+                raise self._fault(row, fault, progress[WRONG])
             now, *after = progress[_MOVES]
             if after == before and now > events + PATIENCE:
-                raise self._error(place, "choose asks for no round, again and again")
+                raise self._error(row, "choose asks for no round, again and again")
             return int(progress[EVENTS]), int(progress[PLAYED])
 
         return go_on
@@ -385,42 +383,42 @@ class PolicyRuns:
     def info(self) -> dict[str, float]:
         """Return what the policy says of the run that was begun last."""
         with self._about(self._place):
-            told = declared(self._policy, "info")(self._state)
-            for name, value in dict(told).items():
+            numbers = declared(self._policy, "info")(self._state)
+            for name, value in dict(numbers).items():
                 if np.ndim(value) > 0 or np.asarray(value).dtype.kind not in "biuf":
                     raise PolicyParameterError(
                         f"{self._label}: info of {name!r}",
                         "must be one number",
                         value,
                     )
-            return told
+            return numbers
 
-    def found(self, done: int) -> Found:
+    def results(self, done: int) -> Results:
         """Return what the first ``done`` runs have come to."""
         progress, orders = self._progress[:done], self._orders[:done]
         best = self._tables.best_of(self._progress)[:done]
         ledger, best = self._environment.with_original_labels(
-            self._tables.found(done), best, orders
+            self._tables.results(done), best, orders
         )
         info = when_stopped(progress, orders) if self._stops else {}
-        return Found(ledger, best, progress[:, EVENTS].copy(), info)
+        return Results(ledger, best, progress[:, EVENTS].copy(), info)
 
-    def _fault(self, place: int, fault: int, wrong: int) -> SimulationError:
+    def _fault(self, row: int, fault: int, wrong: int) -> SimulationError:
         said = self._tables.faults[fault]
         if fault not in WORLD_FAULTS:
-            return self._error(place, said.format(wrong=wrong))
-        value = self._tables.runs[place].wrong[0]
+            return self._error(row, said.format(wrong=wrong))
+        value = self._tables.runs[row].wrong[0]
         return SimulationError(
             f"{self._environment.world.label}: {said.format(value=value)} "
-            f"(round {wrong} of run {self._runs[place]}, played by {self._label})"
+            f"(round {wrong} of run {self._runs[row]}, played by {self._label})"
         )
 
-    def _error(self, place: int, said: str) -> SimulationError:
-        return SimulationError(f"{self._label}: {said} ({self._where(place)})")
+    def _error(self, row: int, said: str) -> SimulationError:
+        return SimulationError(f"{self._label}: {said} ({self._where(row)})")
 
-    def _where(self, place: int) -> str:
-        played = self._progress[place, PLAYED]
-        return f"round {played + 1} of run {self._runs[place]}"
+    def _where(self, row: int) -> str:
+        played = self._progress[row, PLAYED]
+        return f"round {played + 1} of run {self._runs[row]}"
 
     def _why_no_features(self) -> str:
         world = getattr(self._environment, "world", None)
@@ -432,7 +430,7 @@ class PolicyRuns:
         return "the instance has no features"
 
     @contextmanager
-    def _about(self, place: int) -> Iterator[None]:
+    def _about(self, row: int) -> Iterator[None]:
         """Say of an exception of the policy where it was raised."""
         try:
             yield
@@ -443,7 +441,7 @@ class PolicyRuns:
             culprit = self._label
             if (world := _world_of(error)) is not None:
                 culprit = f"{world.label}, in which {self._label} plays,"
-            note = f"raised by {culprit} in {self._where(place)}{line}"
+            note = f"raised by {culprit} in {self._where(row)}{line}"
             if "NoneType" in str(error) and self._environment.features is None:
                 note += "; problem.features is None, as " + self._why_no_features()
             error.add_note(note)
@@ -452,23 +450,23 @@ class PolicyRuns:
 
 def _world_of(error: Exception) -> WorldBase | None:
     """Return the world one of whose methods has raised an error, if any."""
-    frame, found = error.__traceback__, None
+    frame, world = error.__traceback__, None
     while frame is not None:
         owner = frame.tb_frame.f_locals.get("self")
-        found = owner if isinstance(owner, WorldBase) else found
+        world = owner if isinstance(owner, WorldBase) else world
         frame = frame.tb_next
-    return found
+    return world
 
 
 def _line_of_user(error: Exception) -> str:
     """Return where a user's code has raised an error, or called what has raised it."""
-    frame, found = error.__traceback__, ""
+    frame, line = error.__traceback__, ""
     while frame is not None:
         if is_users(frame.tb_frame.f_globals.get("__name__")):
             name = Path(frame.tb_frame.f_code.co_filename).name
-            found = f", {name}, line {frame.tb_lineno}"
+            line = f", {name}, line {frame.tb_lineno}"
         frame = frame.tb_next
-    return found
+    return line
 
 
 def is_compiled(policy: Any) -> bool:
@@ -548,10 +546,10 @@ def run_chunk(
             tables = PairTables(
                 environment, len(runs), grid, manner, new, variations.preferences
             )
-    own = PolicyRuns(
+    policy_runs = PolicyRuns(
         environment, policy, runs, orders, tables, stopping, variations.votes, label
     )
-    return play_runs(own, words, runs=runs, horizon=int(grid[-1]), **settings)
+    return play_runs(policy_runs, words, runs=runs, horizon=int(grid[-1]), **settings)
 
 
 def _with_features_of_arms(environment: PairwiseEnvironment) -> WorldEnvironment:

@@ -49,7 +49,7 @@ def summarize(dataset: xr.Dataset) -> xr.Dataset:
         recommended = np.bincount(recommended, minlength=dataset.sizes["arm"])
     else:
         recommended = recommended.sum(axis=0)
-    kept = {name: dataset[name] for name in ("notion", "checkpoint", "arm")}
+    coords = {name: dataset[name] for name in ("notion", "checkpoint", "arm")}
     return xr.Dataset(
         {
             "regret_mean": (both, mean),
@@ -59,7 +59,7 @@ def summarize(dataset: xr.Dataset) -> xr.Dataset:
             "regret_histogram": ((*both, "bin"), counts),
             "recommended": (("arm",), recommended.astype(np.int64)),
         },
-        coords=kept | {"bin": bins},
+        coords=coords | {"bin": bins},
         attrs=dataset.attrs | {"first_run": int(dataset["run"][0])},
     )
 
@@ -88,11 +88,11 @@ def join(one: xr.Dataset, other: xr.Dataset) -> xr.Dataset:
 
 
 def _on_same_bins(one: xr.Dataset, other: xr.Dataset) -> tuple[xr.Dataset, xr.Dataset]:
-    bins = [each["bin"].to_numpy() for each in (one, other)]
+    bins = [part["bin"].to_numpy() for part in (one, other)]
     wanted = np.arange(
-        min(each[0] for each in bins), max(each[-1] for each in bins) + 1
+        min(part[0] for part in bins), max(part[-1] for part in bins) + 1
     )
-    if all(each.size == wanted.size for each in bins):
+    if all(part.size == wanted.size for part in bins):
         return one, other
     return one.reindex(bin=wanted, fill_value=0), other.reindex(
         bin=wanted, fill_value=0

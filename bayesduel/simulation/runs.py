@@ -157,11 +157,11 @@ def plays_by_arm(
     checkpoint = np.arange(plays.shape[1])[None, :, None, None]
     row = position[:, None, :, None]
     column = position[:, None, None, :]
-    own = plays[run, checkpoint, row, column]
-    both = own + np.swapaxes(own, 2, 3)
+    plays_in_order = plays[run, checkpoint, row, column]
+    both = plays_in_order + np.swapaxes(plays_in_order, 2, 3)
     upper = np.triu(np.ones((num_arms, num_arms), dtype=bool), 1)
     diagonal = np.eye(num_arms, dtype=bool)
-    return np.where(upper, both, np.where(diagonal, own, 0))
+    return np.where(upper, both, np.where(diagonal, plays_in_order, 0))
 
 
 # --- Orders and seeds ----------------------------------------------------------------
@@ -236,15 +236,15 @@ def threefry(key: tuple[Word, Word], count: tuple[Word, Word]) -> tuple[Word, Wo
     D. E. Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011.
     """
     schedule = (*key, key[0] ^ key[1] ^ _PARITY)
-    one, other = count[0] + schedule[0], count[1] + schedule[1]
+    left_word, right_word = count[0] + schedule[0], count[1] + schedule[1]
     for group in range(1, 6):
         for rotation in _ROTATIONS[(group - 1) % 2]:
-            one = one + other
-            left = other << np.uint32(rotation)
-            other = (left | other >> np.uint32(_WORD - rotation)) ^ one
-        one = one + schedule[group % 3]
-        other = other + schedule[(group + 1) % 3] + np.uint32(group)
-    return one, other
+            left_word = left_word + right_word
+            left = right_word << np.uint32(rotation)
+            right_word = (left | right_word >> np.uint32(_WORD - rotation)) ^ left_word
+        left_word = left_word + schedule[group % 3]
+        right_word = right_word + schedule[(group + 1) % 3] + np.uint32(group)
+    return left_word, right_word
 
 
 # --- Playing -------------------------------------------------------------------------
@@ -252,11 +252,11 @@ def threefry(key: tuple[Word, Word], count: tuple[Word, Word]) -> tuple[Word, Wo
 PROGRAMS = {
     "scalar": "kernel-1",
     "jax": "jax-3",
-    "asked": "jax-4",
+    "late": "jax-4",
     "numpy": "numpy-1",
 }
 """Names of the engines in results, with a version of their random streams: it grows
-where run r of a seed becomes another one. ``asked`` is JAX where duels are told late,
+where run r of a seed becomes another one. ``late`` is JAX where duels are told late,
 or self-duels left out."""
 
 
@@ -274,7 +274,7 @@ class RunRecords:
     """The device, as JAX calls it."""
 
 
-class Found(NamedTuple):
+class Results(NamedTuple):
     """Results of the first runs of a chunk, in the original labels."""
 
     ledger: dict[str, np.ndarray]
@@ -287,7 +287,7 @@ type GoOn = Callable[[int], tuple[Any, Any]]
 
 
 def play_runs(
-    own: Any,
+    policy_runs: Any,
     words: UInt32[np.ndarray, "run W"],
     *,
     runs: range,
@@ -307,22 +307,22 @@ def play_runs(
     """
     began = time.perf_counter()
     rng = new_generator()
-    own.compile(rng)
+    policy_runs.compile(rng)
     compiled = reported = time.perf_counter()
     infos: list[dict[str, Any]] = []
     more = 1  # Events of a segment; of an expensive model, one takes seconds.
-    for done in range(0, len(runs), own.side_by_side):
+    for done in range(0, len(runs), policy_runs.side_by_side):
         reseed(rng, words[done])
-        beside = runs[done : done + own.side_by_side]
-        go_on, limit, plays = own.begin(done, rng), 0, np.array([True])
+        beside = runs[done : done + policy_runs.side_by_side]
+        go_on, limit, plays = policy_runs.begin(done, rng), 0, np.array([True])
         while plays.any():
             limit = min(limit + more, event_limit)
             start = time.perf_counter()
             events, played = (np.atleast_1d(x)[: len(beside)] for x in go_on(limit))
             now = time.perf_counter()
             plays = played < horizon
-            for place in np.flatnonzero(plays & (events >= event_limit)):
-                raise out_of_events(beside[place], played[place], events[place])
+            for row in np.flatnonzero(plays & (events >= event_limit)):
+                raise out_of_events(beside[row], played[row], events[row])
             if plays.any():
                 longer = more * segment_seconds / max(now - start, 1e-3)
                 more = int(np.clip(longer, 1, 1e9))
@@ -332,22 +332,22 @@ def play_runs(
                 others = np.log1p(played[plays]).sum() / np.log1p(horizon)
                 on_progress(float((finished + others) / len(runs)))
                 reported = now
-        infos.append(own.info())
-    if any(each.keys() != infos[0].keys() for each in infos):
+        infos.append(policy_runs.info())
+    if any(info.keys() != infos[0].keys() for info in infos):
         raise SimulationError("info must name the same numbers after every run")
-    found = own.found(len(runs))
-    told = {
-        name: np.concatenate([np.atleast_1d(each[name]) for each in infos])[: len(runs)]
+    results = policy_runs.results(len(runs))
+    infos_by_name = {
+        name: np.concatenate([np.atleast_1d(info[name]) for info in infos])[: len(runs)]
         for name in infos[0]
     }
     return RunRecords(
-        ledger=found.ledger,
-        recommendation=found.recommendation,
-        info=told | found.info,
-        events=found.events,
+        ledger=results.ledger,
+        recommendation=results.recommendation,
+        info=infos_by_name | results.info,
+        events=results.events,
         run_seconds=time.perf_counter() - compiled,
         compile_seconds=compiled - began,
-        device=own.device,
+        device=policy_runs.device,
     )
 
 

@@ -154,7 +154,7 @@ def set_world(
         places=int(world.places),
         no_choice_weight=weight,
         # Copies: arrays that may not be written to are of another type for Numba.
-        **{name: np.array(each, order="C") for name, each in formulas.items()},
+        **{name: np.array(value, order="C") for name, value in formulas.items()},
     )
 
 
@@ -246,11 +246,11 @@ def gaussian_probabilities(
 @compiled
 def rank_of(world: SetWorld, offered: Bool[np.ndarray, " n"]) -> int:
     """Return the place of a set of k arms among all: the sum of "a_c choose c"."""
-    rank, place = 0, 0
+    rank, chosen = 0, 0
     for arm in range(len(offered)):
         if offered[arm]:
-            rank += world.binomials[arm, place]
-            place += 1
+            rank += world.binomials[arm, chosen]
+            chosen += 1
     return rank
 
 
@@ -415,6 +415,6 @@ def draw_ranking(world: SetWorld, lane: SetLane, rng: Generator) -> None:
     for position in range(len(lane.order)):
         if arrival[position] < np.inf:
             earlier = 0
-            for other in range(len(lane.order)):
-                earlier += arrival[other] < arrival[position]
+            for rival in range(len(lane.order)):
+                earlier += arrival[rival] < arrival[position]
             lane.rewards[position] = max(world.places - earlier, 0)

@@ -178,9 +178,9 @@ def votes_of(wins: Int[np.ndarray, "K K"]) -> Records:
     """Return rows of ``VOTES``, pair by pair, of votes that nobody asked for."""
     pairs = pairs_of(wins)
     rows = np.zeros(2 * len(pairs), dtype=VOTES)
-    for place, ((low, high), won, votes) in enumerate(pairs):
-        rows[2 * place] = low, high, 0, 0, 1, won
-        rows[2 * place + 1] = low, high, 0, 0, 0, votes - won
+    for row, ((low, high), won, votes) in enumerate(pairs):
+        rows[2 * row] = low, high, 0, 0, 1, won
+        rows[2 * row + 1] = low, high, 0, 0, 0, votes - won
     return rows[rows["count"] > 0]
 
 
@@ -349,9 +349,9 @@ class KernelStepper(Stepper):
     @cached_property
     def _shared(self) -> dict[int, np.ndarray]:
         """Arrays that every new state holds, by their ids."""
-        one, other = self._new_state(), self._new_state()
-        known = {id(array) for array in _arrays(one)}
-        return {id(array): array for array in _arrays(other) if id(array) in known}
+        first, second = self._new_state(), self._new_state()
+        known = {id(array) for array in _arrays(first)}
+        return {id(array): array for array in _arrays(second) if id(array) in known}
 
     def _new_state(self) -> Any:
         order = np.arange(self._num_arms, dtype=np.int64)

@@ -75,10 +75,10 @@ def test_an_exchange_is_what_the_loop_needs(text, request):
     assert shape_of(chosen) == shape_of(start)
     assert shape_of(after) == shape_of(start)
     assert not any(leaf.weak_type for leaf in jax.tree.leaves(start))
-    assert {each.shape for each in jax.tree.leaves((duel, arm))} == {()}
+    assert {value.shape for value in jax.tree.leaves((duel, arm))} == {()}
     assert duel.exploit_rounds.dtype == duel.explore_rounds.dtype == np.int64
-    for each in (duel.champion, duel.first, duel.second, arm):
-        assert each.dtype == np.int32
+    for value in (duel.champion, duel.first, duel.second, arm):
+        assert value.dtype == np.int32
     assert not compared_with_themselves(exchange.jaxpr.jaxpr)
 
 

@@ -97,5 +97,5 @@ def distances(matrix, case, **options):
     ("matrix", "case"), [(matrix, case) for matrix in MEANS for case in MEANS[matrix]]
 )
 def test_regret_is_that_of_the_published_code(matrix, case):
-    found = distances(matrix, case)
-    assert max(map(abs, found.values())) < STANDARD_ERRORS, found
+    result = distances(matrix, case)
+    assert max(map(abs, result.values())) < STANDARD_ERRORS, result

@@ -180,7 +180,7 @@ class OrderedTwin(CountingTwin):
 
     def start(self):
         self.order = list(range(self.num_arms) if self.order is None else self.order)
-        self.position = {arm: place for place, arm in enumerate(self.order)}
+        self.position = {arm: index for index, arm in enumerate(self.order)}
 
     def count(self, first, second, first_won):
         """Count the outcome at the positions of its arms."""
@@ -237,12 +237,12 @@ def duels_of(twin, outcomes, horizon):
 
 def plays_of_twins(make, preference, checkpoints, num_runs, seed):
     """Return the plays of runs, (run, C, K, K), each of a twin that ``make`` makes."""
-    found = []
+    results = []
     for run in range(num_runs):
         rng = np.random.default_rng([seed, run])
         twin = make(rng)
-        found.append(simulate(twin, preference, checkpoints[-1], checkpoints, rng))
-    return np.stack(found)
+        results.append(simulate(twin, preference, checkpoints[-1], checkpoints, rng))
+    return np.stack(results)
 
 
 def copeland_regret(plays, preference):

@@ -139,7 +139,7 @@ def binomial_table(num_arms: int, set_size: int) -> Int64[np.ndarray, "n k"]:
     """
     n = integer_from(num_arms, 1, "num_arms")
     k = integer_from(set_size, 1, "set_size", n)
-    rows = [[comb(arm, place + 1) for place in range(k)] for arm in range(n)]
+    rows = [[comb(arm, column + 1) for column in range(k)] for arm in range(n)]
     return np.array(rows, dtype=np.int64)
 
 

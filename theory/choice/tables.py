@@ -400,6 +400,6 @@ def find_order_violation(table: ChoiceTable) -> OrderViolation | None:
     for b in range(n):
         for a, c in permutations(range(n), 2):
             if b not in (a, c) and below[a, b] and below[b, c] and not below[a, c]:
-                found = (table.offered(int(exceeds[a, c])),)
-                return OrderViolation("transitivity", (a, b, c), found)
+                violation = (table.offered(int(exceeds[a, c])),)
+                return OrderViolation("transitivity", (a, b, c), violation)
     return None

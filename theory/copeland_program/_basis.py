@@ -69,7 +69,7 @@ class PriceTable(NamedTuple):
     ranks: Int[np.ndarray, "K K"]
     # [i2, j]: j beats i2, and neither of them is the winner.
     pool: Bool[np.ndarray, "K K"]
-    own: Bool[np.ndarray, "K K"]  # [i1, j]: the winner beats j.
+    winner_rows: Bool[np.ndarray, "K K"]  # [i1, j]: the winner beats j.
 
 
 def empty_basis(num_arms: int) -> Basis:
@@ -120,14 +120,14 @@ def price_table(gaps: Float64[np.ndarray, "K K"], winner: int) -> PriceTable:
     tilted = tilted_costs(gaps)
     is_winner = index == winner
     pool = (gaps < 0) & ~is_winner[None, :] & ~is_winner[:, None]
-    own = is_winner[:, None] & (gaps > 0)
+    winner_rows = is_winner[:, None] & (gaps > 0)
     order = np.argsort(np.where(pool, tilted, np.inf), axis=1, kind="stable")
     ordered = np.take_along_axis(np.where(pool, tilted, 0.0), order, axis=1)
     exists = index[None, :] < pool.sum(axis=-1)[:, None]
     prices = np.where(exists, np.cumsum(ordered, axis=1), 0.0)
-    prices += np.where(own, tilted, 0.0)
+    prices += np.where(winner_rows, tilted, 0.0)
     ranks = np.argsort(order, axis=1)
-    return PriceTable(prices, ranks, pool, own)
+    return PriceTable(prices, ranks, pool, winner_rows)
 
 
 def multipliers(
@@ -177,7 +177,9 @@ def directed_allocation(
     blocks and its transpose.
     """
     by_rank = np.take_along_axis(amounts, table.ranks, axis=1)
-    return np.where(table.pool, by_rank, 0.0) + np.where(table.own, amounts, 0.0)
+    return np.where(table.pool, by_rank, 0.0) + np.where(
+        table.winner_rows, amounts, 0.0
+    )
 
 
 def _terms(
@@ -247,8 +249,8 @@ def _basis_of(program: CuttingPlanes) -> Basis:
     square = instance.gaps.shape
     basic = highspy.HighsBasisStatus.kBasic
     status = program.solver.getBasis()
-    columns = np.flatnonzero([each == basic for each in status.col_status])
-    binding = np.flatnonzero([each != basic for each in status.row_status])
+    columns = np.flatnonzero([kind == basic for kind in status.col_status])
+    binding = np.flatnonzero([kind != basic for kind in status.row_status])
 
     matrix = np.zeros((len(rows), num_own + prefixes.costs.size))
     loads = np.zeros((len(rows), *square), dtype=np.int8)
@@ -265,7 +267,7 @@ def _basis_of(program: CuttingPlanes) -> Basis:
 
     # A prefix that leaves s of n superiors out ends at place n - s - 1.
     ends = num_superiors[prefixes.rivals] - prefixes.left_out - 1
-    place = np.ravel_multi_index(
+    position = np.ravel_multi_index(
         (
             np.append(np.full(num_own, winner), prefixes.rivals),
             np.append(families.inferiors, ends),
@@ -273,14 +275,14 @@ def _basis_of(program: CuttingPlanes) -> Basis:
         square,
     )
     amounts = np.zeros(square)
-    amounts.flat[place] = program.solution
+    amounts.flat[position] = program.solution
     ordered = np.cumsum(amounts[:, ::-1], axis=1)[:, ::-1]
     ordered[winner] = amounts[winner]
     return Basis(
         signs=np.sign(instance.gaps).astype(np.int8),
         # Vertices have small denominators: drop what the solver's path left behind.
         amounts=np.minimum(np.round(ordered, 12), 1.0),
-        columns=place[columns].astype(np.int32),
+        columns=position[columns].astype(np.int32),
         inverse=np.linalg.inv(matrix[np.ix_(binding, columns)].T),
         loads=loads[binding],
     )

@@ -160,18 +160,18 @@ class CuttingPlanes:
     def _separate(self) -> None:
         """Add the most violated constraints, at most one per family."""
         families = self.families
-        own = self.solution[: self.num_own]
-        order = families.order(own)
+        solution = self.solution[: self.num_own]
+        order = families.order(solution)
         weighted = self.gains * self.solution[self.num_own :, None]
         sums = np.zeros((families.instance.num_arms, self.gains.shape[1]))
         np.add.at(sums, self.prefixes.rivals, weighted)
-        sides = families.sides(own, order, sums)
+        sides = families.sides(solution, order, sums)
         bound = 1.0 - _ORACLE_TOLERANCE
         violated = np.argwhere(sides < bound)
         worst = np.argsort(sides[tuple(violated.T)], kind="stable")[:_MAXIMAL_ADDED]
         for case, rival, level in violated[worst].tolist():
             self._add(case, rival, level, order)
-        if families.top_side(own, order) < bound:
+        if families.top_side(solution, order) < bound:
             chosen = order[: families.top_size]
             rival, level = families.top_rival, families.instance.second
             self._add_row(Row(rival, level, chosen, chosen, np.ones(chosen.size)))

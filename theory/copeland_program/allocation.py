@@ -587,14 +587,14 @@ def bottlenecks(
     one_of(program, PROGRAMS, "program")
     one_of(order, ORDERS, "order")
     checked = as_preference_matrix(matrix)
-    found = sensitivity(checked, program=program)
+    duals = sensitivity(checked, program=program)
     solve = copeland_lower_bound if program == "cw" else ecw_rmed_constant
     table = [
         row
         for row in allocation_table(solve(checked), checked, used_only=True)
         if row["regret_per_log_round"] > 0
     ]
-    amounts = found.share if order == "share" else -found.elasticity
+    amounts = duals.share if order == "share" else -duals.elasticity
     table.sort(key=lambda row: -amounts[row["first"], row["second"]])
     records: list[BottleneckRecord] = []
     cumulative = 0.0
@@ -604,16 +604,16 @@ def bottlenecks(
         records.append(
             BottleneckRecord(
                 **row,
-                derivative=float(found.derivative[pair]),
-                elasticity=float(found.elasticity[pair]),
+                derivative=float(duals.derivative[pair]),
+                elasticity=float(duals.elasticity[pair]),
                 cumulative_share=min(cumulative, 1.0),
             )
         )
     return Bottlenecks(
         program=program,
-        value=found.value,
-        winner=found.winner,
-        unique=found.unique,
+        value=duals.value,
+        winner=duals.winner,
+        unique=duals.unique,
         records=tuple(records),
         names=_names_of(checked),
     )

@@ -220,10 +220,10 @@ def dual_bound(instance: ProgramData, winner: int, multipliers: Multipliers) -> 
         )
     values = np.maximum(multipliers.values, 0.0)
     used = values @ chosen
-    own = np.divide(
+    bound = np.divide(
         instance.costs[winner], used, out=np.ones_like(used), where=used > 0
     )
-    fit = np.where(chosen, own[None, :], 1.0).min(axis=1, initial=1.0)
+    fit = np.where(chosen, bound[None, :], 1.0).min(axis=1, initial=1.0)
 
     # used[i2, s] = sum over b > s of (b - s) multiplier[i2, b], s superiors left out.
     num_arms = instance.num_arms

@@ -49,14 +49,14 @@ def priced_programs(
     smallest price is in [1, 2). ``TieError`` if ties alone leave no arm of which it can
     be shown that it wins, ``InvalidPreferenceError`` if pairs that cannot be asked do.
     """
-    asked = np.isfinite(prices)
-    gaps = np.where(asked, matrix.gaps, 0.0)
+    has_price = np.isfinite(prices)
+    gaps = np.where(has_price, matrix.gaps, 0.0)
     safe = np.flatnonzero(_safe_arms(gaps)).tolist()
     if not safe:
         _refuse(matrix, gaps)
-    paid = prices[asked & (prices > 0)]
+    paid = prices[has_price & (prices > 0)]
     unit = 2.0 ** math.floor(math.log2(paid.min())) if paid.size else 1.0
-    costs = costs_at_prices(np.where(asked, prices, 0.0) / unit, gaps)
+    costs = costs_at_prices(np.where(has_price, prices, 0.0) / unit, gaps)
     programs = {}
     for arm in safe:
         # The arm loses its open pairs; of these gaps only the signs are read.

@@ -24,14 +24,14 @@ def incomplete_beta_fraction(x: float, y: float, at: float) -> float:
     c = 1.0
     d = 1.0 - (x + y) * at / (x + 1.0)
     d = 1.0 / (d if abs(d) > _TINY else _TINY)
-    found = d
+    fraction = d
     for term in range(1, _MOST_TERMS):
         even = term * (y - term) * at / ((x + 2 * term - 1) * (x + 2 * term))
         d = 1.0 + even * d
         c = 1.0 + even / c
         d = 1.0 / (d if abs(d) > _TINY else _TINY)
         c = c if abs(c) > _TINY else _TINY
-        found *= d * c
+        fraction *= d * c
         odd = -(x + term) * (x + y + term) * at
         odd /= (x + 2 * term) * (x + 2 * term + 1)
         d = 1.0 + odd * d
@@ -39,7 +39,7 @@ def incomplete_beta_fraction(x: float, y: float, at: float) -> float:
         d = 1.0 / (d if abs(d) > _TINY else _TINY)
         c = c if abs(c) > _TINY else _TINY
         factor = d * c
-        found *= factor
+        fraction *= factor
         if abs(factor - 1.0) < _ENOUGH:
             break
-    return found
+    return fraction

@@ -228,7 +228,7 @@ def _active_constraints(
         return ()
     families = ConstraintFamilies(instance, winner)
     least = _NO_MULTIPLIER * solved.certificate.primal_value
-    found = []
+    constraints = []
     for row in np.flatnonzero(multipliers.values > least).tolist():
         rival = int(multipliers.rivals[row])
         inferiors = np.flatnonzero(multipliers.inferiors[row])
@@ -237,5 +237,5 @@ def _active_constraints(
         flips = [(winner, j) for j in inferiors.tolist()]
         flips += [(j, rival) for j in superiors.tolist()]
         value = unit * float(multipliers.values[row])
-        found.append(ActiveConstraint(rival, tuple(sorted(flips)), value))
-    return tuple(sorted(found, key=lambda each: -each.multiplier))
+        constraints.append(ActiveConstraint(rival, tuple(sorted(flips)), value))
+    return tuple(sorted(constraints, key=lambda constraint: -constraint.multiplier))

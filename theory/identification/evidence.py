@@ -252,8 +252,8 @@ def elimination_evidence(
     stake = share_of(weight, "weight", kind=kind)
     shape = number_within(prior, _LEAST_PRIOR, _LARGEST_PRIOR, "prior", kind=kind)
     compared = np.ones(len(counts), dtype=bool)
-    for place, arm in enumerate(items_of(retired, "retired", kind=kind)):
-        compared[arm_index(arm, len(counts), f"retired[{place}]", kind=kind)] = False
+    for index, arm in enumerate(items_of(retired, "retired", kind=kind)):
+        compared[arm_index(arm, len(counts), f"retired[{index}]", kind=kind)] = False
     return eliminated_by(against_better(counts, shape, stake), compared)
 
 
@@ -312,7 +312,7 @@ def _least_turned(costs: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, " K"
     table = costs.copy()
     np.fill_diagonal(table, np.inf)
     rows, columns = _Sorted.of(table), _Sorted.of(table.T)
-    found = np.full(num_arms, np.inf)
+    least = np.full(num_arms, np.inf)
     for arm in range(num_arms):
         direct = table[:, arm]
         # Of a rival: its own pairs and those of the arm. The direct one is among them
@@ -328,8 +328,8 @@ def _least_turned(costs: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, " K"
             ]
             cost = np.minimum(direct + rest[0], rest[1])
         cost[arm] = np.inf
-        found[arm] = max(cost.min(), 0.0)
-    return found
+        least[arm] = max(cost.min(), 0.0)
+    return least
 
 
 class _Sorted(NamedTuple):
@@ -362,13 +362,13 @@ def _least_sums(
         more = (below < above) & (flat[start + middle] < column[size - middle - 1])
         below, above = np.where(more, middle + 1, below), np.where(more, above, middle)
     left = size - below
-    found = [rows.sums.ravel()[start + below] + columns.sums[arm, left]]
+    sums = [rows.sums.ravel()[start + below] + columns.sums[arm, left]]
     for _ in range(4):
         one, other = flat[start + below], column[left]
-        found.append(found[-1] + np.minimum(one, other))
+        sums.append(sums[-1] + np.minimum(one, other))
         below = np.minimum(below + (one <= other), num_arms)
         left = np.minimum(left + (one > other), num_arms)
-    return np.array(found)
+    return np.array(sums)
 
 
 def checked_wins(wins: ArrayLike) -> Float64[np.ndarray, "K K"]:

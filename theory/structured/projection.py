@@ -193,7 +193,7 @@ def _nearest_order(matrix: PreferenceMatrix) -> Float64[np.ndarray, "K K"]:
     num_arms = matrix.num_arms
     first, second = np.triu_indices(num_arms, 1)
     ones = np.ones(first.size)
-    best, found = np.inf, matrix.values
+    best, nearest = np.inf, matrix.values
     # The orders that some arm does not lead; two arms leave out none together.
     for arm in (0, 1):
         shares = matrix.values[first, second]
@@ -206,6 +206,6 @@ def _nearest_order(matrix: PreferenceMatrix) -> Float64[np.ndarray, "K K"]:
         if sums[row[0]] < best - 1e-15:
             best = float(sums[row[0]])
             fitted = oracle.on_pairs(q[row], row)[0]
-            found = np.full((num_arms, num_arms), 0.5)
-            found[first, second], found[second, first] = fitted, 1.0 - fitted
-    return found
+            nearest = np.full((num_arms, num_arms), 0.5)
+            nearest[first, second], nearest[second, first] = fitted, 1.0 - fitted
+    return nearest

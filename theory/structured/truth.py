@@ -66,8 +66,8 @@ class Truth:
         """Return an arm in words, with its context where there are several."""
         if len(self.best) == 1:
             return f"arm {arm}"
-        context, place = divmod(arm, self.num_arms // len(self.best))
-        return f"arm {place} of context {context}"
+        context, position = divmod(arm, self.num_arms // len(self.best))
+        return f"arm {position} of context {context}"
 
     def divergences(
         self, alternatives: Float64[np.ndarray, "*rows E"]

@@ -126,10 +126,10 @@ def load_world(text: str) -> ChoiceWorld:
 
 def _parameters(name: str) -> dict[str, object]:
     signature = inspect.signature(maker(name)).parameters
-    found: dict[str, object] = {
+    parameters: dict[str, object] = {
         key: parameter.default for key, parameter in signature.items() if key != "rng"
     }
-    return found | ({"seed": REQUIRED} if "rng" in signature else {})
+    return parameters | ({"seed": REQUIRED} if "rng" in signature else {})
 
 
 def _unknown(argument: str, name: object, given: object) -> UnknownNameError:

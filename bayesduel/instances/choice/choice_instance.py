@@ -46,8 +46,8 @@ class Cost(NamedTuple):
     ) -> Float[Any, "*sets"]:
         """Compute the regret of offering sets once."""
         preferred = self.form == "preferred"
-        asked = offered | (self.values == 1.0) if preferred else offered
-        probabilities = rule.probabilities(asked)
+        subset = offered | (self.values == 1.0) if preferred else offered
+        probabilities = rule.probabilities(subset)
         return subset_cost(self.form, offered, probabilities, self.best, self.values)
 
 
@@ -223,7 +223,7 @@ class ChoiceWorld(SubsetWorld):
         """Return a round after every horizon."""
         return LAST_ROUND
 
-    def probabilities(self, *asked: Any) -> Float64[np.ndarray, " n"]:
+    def probabilities(self, *arguments: Any) -> Float64[np.ndarray, " n"]:
         """Compute P(i|s) of one set.
 
         Parameters
@@ -250,7 +250,7 @@ class ChoiceWorld(SubsetWorld):
         >>> choice.camera().probabilities((0, 1, 2)).tolist()
         [0.35, 0.3, 0.25, 0.0, 0.0, 0.0]
         """
-        return self.rule.probabilities(self.mask(asked[-1]))
+        return self.rule.probabilities(self.mask(arguments[-1]))
 
     def regret(
         self, state: Any, round_: int, subset: Bool[np.ndarray, " n"], /
@@ -335,18 +335,18 @@ class ChoiceWorld(SubsetWorld):
     @property
     def notions(self) -> tuple[str, ...]:
         """Notions of regret here, of ``theory.choice.SUBSET_REGRET_NOTIONS``."""
-        found = ["expected_reward"] if self.feedback != "ranking" else []
+        names = ["expected_reward"] if self.feedback != "ranking" else []
         if self.has_no_choice:
-            found.append("no_choice")
+            names.append("no_choice")
         if isinstance(self.rule, LogitRule):
             if self.has_no_choice:
-                found += ["mnl_no_choice", "revenue"]
-            found += ["winner", "topk", "choice_bandit"]
+                names += ["mnl_no_choice", "revenue"]
+            names += ["winner", "topk", "choice_bandit"]
         if isinstance(self.rule, GaussianRule):
-            found += ["utility_sum", "choice_bandit"]
+            names += ["utility_sum", "choice_bandit"]
         if isinstance(self.rule, IndependentRule):
-            found.append("topk_means")
-        return tuple(found)
+            names.append("topk_means")
+        return tuple(names)
 
     def check_notion(self, notion: str) -> None:
         """Raise unless a notion of regret exists here."""
@@ -397,8 +397,8 @@ class ChoiceWorld(SubsetWorld):
 
     def worst_rounds(self, notions: Sequence[str]) -> dict[str, float]:
         """Return `most_regret_per_round` by notion, where it is known."""
-        found = {each: self.most_regret_per_round(each) for each in notions}
-        return {notion: most for notion, most in found.items() if most is not None}
+        worst = {name: self.most_regret_per_round(name) for name in notions}
+        return {notion: most for notion, most in worst.items() if most is not None}
 
     def _most_revenue(self, revenues: NDArray[np.float64]) -> tuple[int, ...]:
         """Return the set of at most k arms with the largest expected revenue.

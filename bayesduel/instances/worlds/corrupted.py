@@ -143,7 +143,7 @@ class Corrupted(World):
         """Assumptions of policies that hold here."""
         inner = self.inner
         known = inner.guarantees if isinstance(inner, World) else (KNOWN_HORIZON,)
-        return tuple(each for each in known if each == KNOWN_HORIZON)
+        return tuple(guarantee for guarantee in known if guarantee == KNOWN_HORIZON)
 
     @property
     def checksum(self) -> str:

@@ -124,5 +124,5 @@ def digest_of(*parts: Any) -> str:
 def label_without(world: Any, field: str) -> str:
     """Return the label of a world without one of its parameters."""
     title, _, changes = title_with_changes(world).partition(":")
-    parts = [each for each in changes.split(",") if not each.startswith(f"{field}=")]
+    parts = [part for part in changes.split(",") if not part.startswith(f"{field}=")]
     return f"{title}:{','.join(parts)}" if any(parts) else title

@@ -114,7 +114,7 @@ def parse_world(text: str) -> World | SubsetWorld:
             text,
             remedy=f"{near_and_all(name, WORLDS)}; one of your own is module:Class",
         )
-    known = {each.name: usual_value(default, each.name) for each in fields(default)}  # pyright: ignore
+    known = {field.name: usual_value(default, field.name) for field in fields(default)}  # pyright: ignore
 
     def word(parameter: str, value: str) -> str | None:
         return value if isinstance(known.get(parameter), str) else None
@@ -133,8 +133,8 @@ def settable_fields(world: WorldBase) -> dict[str, Any]:
 
     Whether a world is compiled is included only if it is not the default of its class.
     """
-    values = {each.name: getattr(world, each.name) for each in fields(world)}  # pyright: ignore
-    usual = {each.name: each.default for each in fields(world)}  # pyright: ignore
+    values = {field.name: getattr(world, field.name) for field in fields(world)}  # pyright: ignore
+    usual = {field.name: field.default for field in fields(world)}  # pyright: ignore
     return {
         name: value
         for name, value in values.items()

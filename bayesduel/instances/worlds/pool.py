@@ -119,10 +119,10 @@ class Pool(World):
         integer_from(self.every, 1, "every")
         given = self.arrivals
         if isinstance(given, str):
-            given = [_whole(each) for each in given.split(";") if each.strip()]
+            given = [_whole(arrival) for arrival in given.split(";") if arrival.strip()]
         given = tuple(
-            integer_from(each, 1, f"arrivals[{place}]")
-            for place, each in enumerate(items_of(given, "arrivals"))
+            integer_from(arrival, 1, f"arrivals[{position}]")
+            for position, arrival in enumerate(items_of(given, "arrivals"))
         )
         if given and (len(given) != self.num_arms or sorted(given)[1] != 1):
             raise ArgumentError(

@@ -46,8 +46,8 @@ def by_state[Function: Callable[..., Any]](stub: Function) -> Function:
         return function(state, *others)
 
     BY_STATE[find] = functions
-    found: Any = find
-    return found
+    implementation: Any = find
+    return implementation
 
 
 def implement_one(
@@ -73,5 +73,5 @@ def tables(
 ) -> tuple[Records, Records, Records]:
     """Return the zeros that a run begins with: ``now``, ``arms`` and ``pairs``."""
     shapes = (1, now), (num_arms, arm), ((num_arms, num_arms), pair)
-    one, each, both = (np.zeros(shape, dtype=kind) for shape, kind in shapes)
-    return one, each, both
+    one, singles, both = (np.zeros(shape, dtype=kind) for shape, kind in shapes)
+    return one, singles, both

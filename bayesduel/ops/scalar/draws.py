@@ -84,8 +84,8 @@ def draw_beta(rng: Generator, first: float, second: float) -> float:
     """
     while first <= 1.0 and second <= 1.0:
         one = -rng.standard_exponential() / first
-        other = -rng.standard_exponential() / second
-        total = max(one, other) + math.log1p(math.exp(-abs(one - other)))
+        log_second = -rng.standard_exponential() / second
+        total = max(one, log_second) + math.log1p(math.exp(-abs(one - log_second)))
         if total <= 0.0:
             return math.exp(one - total)
     won, lost = rng.standard_gamma(first), rng.standard_gamma(second)

@@ -132,10 +132,10 @@ def take_first_rounds(
                 parts[rival], bits = losses_of_first(length, node[rival], 1, bits)
                 node[rival] -= parts[rival]
         rival = last
-        for place in range(rivals):
-            if place > 0:
+        for index in range(rivals):
+            if index > 0:
                 bits += STEP
-                rival = _one_that_is_left(parts, int(uniform(bits) * (rivals - place)))
+                rival = _one_that_is_left(parts, int(uniform(bits) * (rivals - index)))
             rounds = min(1 + 2 * parts[rival], wanted)
             parts[rival] = -1
             taken[rival] += rounds
@@ -145,10 +145,10 @@ def take_first_rounds(
 
 
 @compiled
-def _one_that_is_left(parts: Int[np.ndarray, " K"], place: int) -> int:
+def _one_that_is_left(parts: Int[np.ndarray, " K"], index: int) -> int:
     """Return the rival at a place among those whose series is still to come."""
     rival = -1
-    while place >= 0:
+    while index >= 0:
         rival += 1
-        place -= parts[rival] >= 0
+        index -= parts[rival] >= 0
     return rival

@@ -31,10 +31,10 @@ def binomial(rng: Generator, rounds: int, probability: float) -> int:
     """Draw how many of ``rounds`` have an event of this probability, 0 to 1."""
     if rounds > _FEW:
         return rng.binomial(rounds, probability)
-    found = 0
+    successes = 0
     for _ in range(rounds):
-        found += rng.random() < probability
-    return found
+        successes += rng.random() < probability
+    return successes
 
 
 @compiled
@@ -129,14 +129,14 @@ def hypergeometric(
         steps = int(distance / likely + 0.5)
         if sign < 0.5:
             steps = -steps
-        found = mode + steps
-        if least <= found <= most:
+        successes = mode + steps
+        if least <= successes <= most:
             excess = _log_factorial_ratio(mode, steps)
             excess += _log_factorial_ratio(marked - mode, -steps)
             excess += _log_factorial_ratio(drawn - mode, -steps)
             excess += _log_factorial_ratio(total - marked - drawn + mode, steps)
             if level + min(0.0, flat - distance) <= -excess:
-                return found, bits
+                return successes, bits
 
 
 @compiled
@@ -145,11 +145,13 @@ def _log_factorial_ratio(number: int, steps: int) -> float:
 
     The terms that grow with ``number`` are not subtracted from one another.
     """
-    one, other = float(number), float(number + steps)
-    if one < _SMALL or other < _SMALL:
-        return math.lgamma(other + 1.0) - math.lgamma(one + 1.0)
-    found = (one + 0.5) * math.log1p(steps / one) + steps * (math.log(other) - 1.0)
-    return found + _stirling_rest(1.0 / other) - _stirling_rest(1.0 / one)
+    start, end = float(number), float(number + steps)
+    if start < _SMALL or end < _SMALL:
+        return math.lgamma(end + 1.0) - math.lgamma(start + 1.0)
+    log_ratio = (start + 0.5) * math.log1p(steps / start) + steps * (
+        math.log(end) - 1.0
+    )
+    return log_ratio + _stirling_rest(1.0 / end) - _stirling_rest(1.0 / start)
 
 
 @compiled

@@ -87,7 +87,7 @@ class BatchedPolicy(Policy):
             sizes=np.array(_sizes(horizon, int(self.num_batches)), dtype=np.int64),
             now=record(
                 phase=PAIRWISE, candidate=0, log_inverse_delta=0.0, level=1, batches=0,
-                pairs=0, asked=0, answered=0, duels=0, extra=0,
+                pairs=0, num_asked=0, answered=0, duels=0, extra=0,
                 submitted=False, complete=False,
             ),
             horizon=horizon,
@@ -111,18 +111,18 @@ class BatchedPolicy(Policy):
         if not now.submitted:
             submit(state, left)
         stays = state.commits and not now.complete
-        if stays or now.asked == now.pairs:
+        if stays or now.num_asked == now.pairs:
             arm = int(np.argmax(state.active))
             if state.commits:
                 arm = most_beaten(rng, state.wins, state.active)
             return Duel(arm, left, arm, arm, 0)
-        first, second = state.pairs[now.asked, 0], state.pairs[now.asked, 1]
-        rounds, to_come = now.duels, now.pairs - now.asked
+        first, second = state.pairs[now.num_asked, 0], state.pairs[now.num_asked, 1]
+        rounds, to_come = now.duels, now.pairs - now.num_asked
         # One after the other, so that each set of pairs is equally likely.
         if now.extra > 0 and rng.random() * to_come < now.extra:
             now.extra -= 1
             rounds += 1
-        now.asked += 1
+        now.num_asked += 1
         return Duel(first, 0, first, second, rounds)
 
     def recommend(self, state: BatchedState, rng: Generator) -> int:
@@ -165,7 +165,7 @@ def plan(
                 state.pairs[number, 0], state.pairs[number, 1] = first, second
                 number += 1
     now.pairs = number
-    now.asked = now.answered = 0
+    now.num_asked = now.answered = 0
     now.submitted = False
     state.leads.fill(0)
 
@@ -241,12 +241,12 @@ def beating(
     state: BatchedState, members: Bool[np.ndarray, " K"], radii: float, share: float
 ) -> Bool[np.ndarray, " K"]:
     """Mark every active arm that beats all members by so much."""
-    found = state.active.copy()
+    mask = state.active.copy()
     for one in range(len(members)):
         for other in range(len(members)):
             if members[other] and not surely_ahead(state, one, other, radii, share):
-                found[one] = False
-    return found
+                mask[one] = False
+    return mask
 
 
 def after_pairwise(state: BatchedState) -> None:

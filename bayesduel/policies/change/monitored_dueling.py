@@ -156,14 +156,14 @@ class MonitoredDueling(PlaysAnother, FrozenPolicy):
                 remedy="take d-ts, d-ts+, rucb, ws-s or another one",
             )
         inner.check(num_arms, horizon)
-        found = self.constants(num_arms, horizon)
+        constants = self.constants(num_arms, horizon)
         pairs = num_arms * (num_arms - 1) // 2
-        if found.period <= pairs:
+        if constants.period <= pairs:
             raise PolicyParameterError(
                 "horizon",
                 f"must be longer for {self.label}: with {num_arms} arms it looks at "
-                f"{pairs} pairs every {found.period} rounds, so that none is left to "
-                "the policy",
+                f"{pairs} pairs every {constants.period} rounds, so that none is left "
+                "to the policy",
                 horizon,
                 remedy="take more rounds, a larger delta or fewer segments",
             )

@@ -141,19 +141,19 @@ def likely_rival(
     for arm in range(len(utility)):
         falls[arm] = math.exp(least - falls[arm])
         total += falls[arm]
-    left, found = rng.random() * total, -1
+    left, rival = rng.random() * total, -1
     for arm in range(len(utility)):
-        if arm != leader and (found < 0 or left >= 0.0):
-            found = arm
+        if arm != leader and (rival < 0 or left >= 0.0):
+            rival = arm
         left -= falls[arm]
-    return found
+    return rival
 
 
-def divergence(gap: float, other: float) -> float:
+def divergence(first_gap: float, other: float) -> float:
     """Return KL of the outcomes of a duel, in nats, of two gaps of utilities."""
-    p = logistic(gap)
-    won = log_one_plus_exp(-other) - log_one_plus_exp(-gap)
-    return max(p * won + (1 - p) * (won + other - gap), 0.0)
+    p = logistic(first_gap)
+    won = log_one_plus_exp(-other) - log_one_plus_exp(-first_gap)
+    return max(p * won + (1 - p) * (won + other - first_gap), 0.0)
 
 
 # --- Which form a policy has ----------------------------------------------------------
@@ -183,8 +183,8 @@ def contextual_form(policy: PolicyBase) -> PolicyBase:
     inner = getattr(policy, "policy", None)
     if isinstance(inner, PolicyBase):
         changed = contextual_form(inner)
-        told: Any = policy
-        return policy if changed is inner else replace(told, policy=changed)
+        form: Any = policy
+        return policy if changed is inner else replace(form, policy=changed)
     model = getattr(getattr(policy, "posterior", None), "model", None)
     if not isinstance(model, LinearUtilities) or not model.lacks_features:
         return policy

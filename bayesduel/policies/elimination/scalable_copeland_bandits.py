@@ -343,8 +343,8 @@ def duels_without_decision(wins: int, duels: int, level: float) -> int:
         total = number + more
         gap = min(0.5 * (lead + more) / total, 0.5)
         more -= (total * kl_to_half(gap) - level) / math.log1p(2.0 * gap)
-    found = max(int(more), 1)
-    return found if evidence(ahead + found - 1, duels + found - 1) <= level else 1
+    rounds = max(int(more), 1)
+    return rounds if evidence(ahead + rounds - 1, duels + rounds - 1) <= level else 1
 
 
 def sign_level(state: ScalableCopelandBanditsState, round_: int, duels: int) -> float:

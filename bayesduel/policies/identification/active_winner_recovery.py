@@ -171,8 +171,8 @@ def expected_changes(
         if arm == top:
             continue
         squares = 0.0
-        for place in range(len(scores)):
-            squares += (inverse[top, place] - inverse[arm, place]) ** 2
+        for row in range(len(scores)):
+            squares += (inverse[top, row] - inverse[arm, row]) ** 2
         won, lost = wins[top, arm], wins[arm, top]
         if_won = multiple(chain, top, arm, won + 1, lost)
         if_lost = multiple(chain, top, arm, won, lost + 1)
@@ -184,9 +184,9 @@ def expected_changes(
 def multiple(chain: Chain, top: int, arm: int, won: int, lost: int) -> float:
     """Return by how many differences of rows pi changes with so many duels."""
     scores, inverse = chain.scores, chain.inverse
-    each = 1.0 / (won + lost) / (len(scores) - 1)
-    steps = lost * each - chain.moves[top, arm]
-    back = won * each - chain.moves[arm, top]
+    weight = 1.0 / (won + lost) / (len(scores) - 1)
+    steps = lost * weight - chain.moves[top, arm]
+    back = won * weight - chain.moves[arm, top]
     at_top = inverse[top, top] - inverse[arm, top]
     at_arm = inverse[top, arm] - inverse[arm, arm]
     factor = scores[top] * steps - scores[arm] * back

@@ -108,8 +108,8 @@ def _begin(program: Program) -> None:
         program.evidence[pair] = 0.0
         program.level[pair] = program.price[pair]
         program.is_set[pair] = 0
-        for place in range(program.price.size):
-            program.inverse[pair, place] = 0.0
+        for row in range(program.price.size):
+            program.inverse[pair, row] = 0.0
         program.inverse[pair, pair] = 1.0
 
 
@@ -117,24 +117,24 @@ def _begin(program: Program) -> None:
 def _still_feasible(program: Program) -> bool:
     """Find the levels at new prices; say whether none is negative."""
     least = 0.0
-    for place in range(program.price.size):
-        program.level[place] = 0.0
+    for row in range(program.price.size):
+        program.level[row] = 0.0
     for pair in range(program.price.size):
-        for place in range(program.price.size):
-            program.level[place] += program.inverse[pair, place] * program.price[pair]
-    for place in range(program.price.size):
-        least = min(least, program.level[place])
+        for row in range(program.price.size):
+            program.level[row] += program.inverse[pair, row] * program.price[pair]
+    for row in range(program.price.size):
+        least = min(least, program.level[row])
     return least >= 0.0
 
 
 @compiled
 def _most_negative(program: Program) -> tuple[int, float]:
     """Return the pair whose evidence is furthest below zero, and how far."""
-    found, below = 0, 0.0
+    lowest, below = 0, 0.0
     for pair in range(program.price.size):
         if -program.evidence[pair] > below:
-            found, below = pair, -float(program.evidence[pair])
-    return found, below
+            lowest, below = pair, -float(program.evidence[pair])
+    return lowest, below
 
 
 @compiled
@@ -153,12 +153,12 @@ def _scarcest_set(program: Program, winner: int) -> tuple[int, float]:
             if needed > count:
                 continue
             total = program.evidence[direct] if with_direct else 0.0
-            for place in range(needed):
-                total += program.evidence[program.nearest[place]]
+            for row in range(needed):
+                total += program.evidence[program.nearest[row]]
             if total < least:
                 least, size = total, needed + with_direct
-                for place in range(needed):
-                    program.members[place] = program.nearest[place]
+                for row in range(needed):
+                    program.members[row] = program.nearest[row]
                 if with_direct:
                     program.members[needed] = direct
     return size, 1.0 - float(least)
@@ -178,12 +178,14 @@ def _sort_nearest(program: Program, winner: int, rival: int) -> tuple[int, int]:
                 missing -= 1
                 continue
             pair = pair_number(num_arms, one, two)
-            place = count
+            position = count
             count += 1
-            while place > 0 and _before(program, pair, program.nearest[place - 1]):
-                program.nearest[place] = program.nearest[place - 1]
-                place -= 1
-            program.nearest[place] = pair
+            while position > 0 and _before(
+                program, pair, program.nearest[position - 1]
+            ):
+                program.nearest[position] = program.nearest[position - 1]
+                position -= 1
+            program.nearest[position] = pair
     return missing, count
 
 
@@ -198,29 +200,29 @@ def _before(program: Program, one: int, other: int) -> bool:
 def _enter(program: Program, count: int, gain: float, is_set: bool) -> bool:
     """Let a set, or what a pair has left, enter the basis; false if none can leave."""
     size, leaving, step = program.price.size, -1, math.inf
-    for place in range(size):
-        program.direction[place] = 0.0
+    for row in range(size):
+        program.direction[row] = 0.0
     for index in range(count):
         pair = program.members[index]
-        for place in range(size):
-            program.direction[place] += program.inverse[pair, place]
-    for place in range(size):
-        if program.direction[place] > _NO_PIVOT:
-            ratio = max(program.level[place], 0.0) / program.direction[place]
+        for row in range(size):
+            program.direction[row] += program.inverse[pair, row]
+    for row in range(size):
+        if program.direction[row] > _NO_PIVOT:
+            ratio = max(program.level[row], 0.0) / program.direction[row]
             if ratio < step:
-                leaving, step = place, ratio
+                leaving, step = row, ratio
     if leaving < 0:
         return False
     pivot = program.direction[leaving]
-    for place in range(size):
-        program.level[place] -= step * program.direction[place]
+    for row in range(size):
+        program.level[row] -= step * program.direction[row]
     program.level[leaving] = step
     program.is_set[leaving] = is_set
     for pair in range(size):
         moved = program.inverse[pair, leaving] / pivot
         if moved != 0.0:
-            for place in range(size):
-                program.inverse[pair, place] -= program.direction[place] * moved
+            for row in range(size):
+                program.inverse[pair, row] -= program.direction[row] * moved
             program.inverse[pair, leaving] = moved
             program.evidence[pair] += gain * moved
     return True
@@ -299,7 +301,7 @@ class TrackAndStop(KernelPolicy):
 
     growth: float = checked(0.05, number_within, 0, 1)
     sticky: float = checked(
-        0.1, number_that, rule="from 0 to below 1", holds=lambda each: 0 <= each < 1
+        0.1, number_that, rule="from 0 to below 1", holds=lambda share: 0 <= share < 1
     )
     cost: str = "duels"
 
@@ -465,14 +467,14 @@ def _estimate(state: TrackAndStopKernel) -> None:
 @compiled
 def _is_winner(program: Program, arm: int) -> bool:
     """Say whether no arm beats more others."""
-    own, most = 0, 0
+    own_count, most = 0, 0
     for one in range(len(program.beats)):
         beaten = 0
         for other in range(len(program.beats)):
             beaten += program.beats[one, other]
-        own = beaten if one == arm else own
+        own_count = beaten if one == arm else own_count
         most = max(most, beaten)
-    return own == most
+    return own_count == most
 
 
 @compiled

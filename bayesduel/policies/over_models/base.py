@@ -19,7 +19,7 @@ class ModelRule:
     Subclasses are made by :func:`model_rule`: frozen dataclasses that JAX takes apart
     as pytrees. Numbers are leaves, so a sweep over them does not recompile; fields
     marked ``metadata={"static": True}`` change the program. Every method is pure and
-    describes one run; :mod:`bayesduel.simulation.asked_models` adds the batch axis.
+    describes one run; :mod:`bayesduel.simulation.model_calls` adds the batch axis.
     """
 
     def in_order(self, order: Int[Array, " K"]) -> Self:
@@ -118,16 +118,16 @@ def up_to_another(
         open_ = ~stays & (rounds >= start)
         return jnp.min(jnp.where(open_, rounds, last), initial=last)
 
-    def going(found: tuple[Array, Array]) -> Array:
-        place, arms = found
-        return (place < last) & jnp.all(arms == leader)
+    def going(draw: tuple[Array, Array]) -> Array:
+        index, arms = draw
+        return (index < last) & jnp.all(arms == leader)
 
-    def look(found: tuple[Array, Array]) -> tuple[Array, Array]:
-        place, _ = found
-        arms = arms_of(place).astype(leader.dtype)
+    def look(draw: tuple[Array, Array]) -> tuple[Array, Array]:
+        index, _ = draw
+        arms = arms_of(index).astype(leader.dtype)
         stayed = jnp.all(arms == leader)
-        return jnp.where(stayed, unknown(place + 1), place), arms
+        return jnp.where(stayed, unknown(index + 1), index), arms
 
-    place = unknown(jnp.int32(0))
-    shape = jax.eval_shape(arms_of, place).shape
-    return lax.while_loop(going, look, (place, jnp.broadcast_to(leader, shape)))
+    index = unknown(jnp.int32(0))
+    shape = jax.eval_shape(arms_of, index).shape
+    return lax.while_loop(going, look, (index, jnp.broadcast_to(leader, shape)))

@@ -51,5 +51,5 @@ def top(
     values: Float[Array, " n"], uniforms: Float[Array, " n"], size: int
 ) -> Bool[Array, " n"]:
     """Mark the ``size`` arms with the largest values; ties at random, by uniforms."""
-    place = jnp.argsort(jnp.lexsort((uniforms, values)))
-    return place >= len(values) - size
+    rank = jnp.argsort(jnp.lexsort((uniforms, values)))
+    return rank >= len(values) - size

@@ -192,8 +192,8 @@ class SampledDoubleThompson(ModelRule):
             leader = jnp.argmax(mode).astype(jnp.int32)
             draws = utilities_by_number(posterior, rng_key, beliefs, 2 * number, leader)
 
-            def best_arms(place: Array) -> Array:
-                both = draws.at(jnp.stack([place, place + number]))
+            def best_arms(index: Array) -> Array:
+                both = draws.at(jnp.stack([index, index + number]))
                 first = jnp.argmax(jnp.where(bounds.candidates, both[0], -jnp.inf))
                 allowed = bounds.eligible[:, first].at[first].set(True)
                 second = jnp.argmax(jnp.where(allowed, both[1], -jnp.inf))
@@ -204,7 +204,7 @@ class SampledDoubleThompson(ModelRule):
             return leader, stay, best_arms
         pairs = self._pairs(rng_key, beliefs, sets, number)
         leader = pairs[0, 0]
-        return leader, jnp.all(pairs == leader, axis=1), lambda place: pairs[place]
+        return leader, jnp.all(pairs == leader, axis=1), lambda pair: pairs[pair]
 
     def _pairs(
         self, rng_key: RunKey, beliefs: Any, sets: RoundSets | None, number: int

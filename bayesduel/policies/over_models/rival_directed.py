@@ -68,8 +68,8 @@ class SampledRivals(ModelRule):
                 self.posterior, key_rivals, state.beliefs, self.at_once, leader
             )
 
-            def on_top(place: Array) -> Array:
-                return jnp.argmax(draws.at(place[None]), axis=1).astype(jnp.int32)
+            def on_top(index: Array) -> Array:
+                return jnp.argmax(draws.at(index[None]), axis=1).astype(jnp.int32)
 
             waited, (rival,) = up_to_another(draws.stay, on_top, leader, self.at_once)
         else:
@@ -137,8 +137,8 @@ class SampledRivals(ModelRule):
         gain = gains[one, other]
         key_tie, key_order = jax.random.split(rng_key)
         best = gain >= jnp.max(gain) * (1.0 - EQUAL_GAINS)
-        place = choose_among(jax.random.uniform(key_tie, dtype=jnp.float64), best)
-        pair = jnp.stack([jnp.asarray(one)[place], jnp.asarray(other)[place]])
+        index = choose_among(jax.random.uniform(key_tie, dtype=jnp.float64), best)
+        pair = jnp.stack([jnp.asarray(one)[index], jnp.asarray(other)[index]])
         pair = jnp.where(jax.random.bernoulli(key_order), pair, pair[::-1])
         pair = jnp.where(rival == leader, leader, pair.astype(jnp.int32))
         return pair[0], pair[1]
@@ -166,10 +166,10 @@ def divergence(
     have been rounded to 1. With x = q / p - 1 the divergence is the sum over both of
     p (x - log(1 + x)), of which none is negative.
     """
-    p, q = (jnp.maximum(each, _LEAST_PROBABILITY) for each in (truth, other))
+    p, q = (jnp.maximum(terms, _LEAST_PROBABILITY) for terms in (truth, other))
     x = (q - p) / p
     small = jnp.where(jnp.abs(x) < 1e-3, x, 0.0)
     series = jnp.square(small) * (0.5 - small * (1 / 3 - small * (0.25 - 0.2 * small)))
     logs = jnp.where(x < -0.5, jnp.log(q) - jnp.log(p), jnp.log1p(jnp.maximum(x, -0.5)))
-    each = p * jnp.where(jnp.abs(x) < 1e-3, series, x - logs)
-    return each + each.T
+    terms = p * jnp.where(jnp.abs(x) < 1e-3, series, x - logs)
+    return terms + terms.T

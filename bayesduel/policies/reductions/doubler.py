@@ -84,7 +84,7 @@ class Doubler(Policy):
             machine=new_ucb_state(num_arms),
             left=left,
             right=np.zeros_like(left),
-            epoch=record(rounds=2, asked=0),
+            epoch=record(rounds=2, num_asked=0),
         )
 
     def choose(
@@ -94,12 +94,12 @@ class Doubler(Policy):
 
         Of a self-duel toss the coin.
         """
-        if state.epoch.asked == state.epoch.rounds:
+        if state.epoch.num_asked == state.epoch.rounds:
             begin_epoch(state)
         first = drawn_by_frequency(rng, state.left, state.epoch.rounds // 2)
         second = advance(rng, state.machine, self.alpha)
         state.right[second] += 1
-        state.epoch.asked += 1
+        state.epoch.num_asked += 1
         if first == second:
             feed(state.machine, second, rng.random() < 0.5)
         return first, second
@@ -120,7 +120,7 @@ class Doubler(Policy):
 
     def recommend(self, state: DoublerState, rng: Generator) -> int:
         """Return the arm that was right most often in the last complete epoch."""
-        is_over = state.epoch.asked == state.epoch.rounds
+        is_over = state.epoch.num_asked == state.epoch.rounds
         return one_of_largest(rng, state.right if is_over else state.left)
 
 
@@ -130,7 +130,7 @@ def begin_epoch(state: DoublerState) -> None:
         state.left[arm] = state.right[arm]
         state.right[arm] = state.machine.pulls[arm] = state.machine.gains[arm] = 0
     state.epoch.rounds *= 2
-    state.epoch.asked = 0
+    state.epoch.num_asked = 0
 
 
 def drawn_by_frequency(

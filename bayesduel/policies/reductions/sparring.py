@@ -162,8 +162,10 @@ def _largest_draw(state: SparringKernel, rng: Generator, side: int) -> int:
     """Return the arm with the largest draw; some may be rounded to 1."""
     best, largest, number, prior = 0, -1.0, 0, state.now[0].prior
     for arm in range(state.machines.shape[1]):
-        own = state.machines[side, arm]
-        draw = draw_beta(rng, prior + own.gains, prior + own.pulls - own.gains)
+        machine = state.machines[side, arm]
+        draw = draw_beta(
+            rng, prior + machine.gains, prior + machine.pulls - machine.gains
+        )
         largest, number, leads = among_largest(rng, draw, largest, number)
         if leads:
             best = arm

@@ -147,19 +147,19 @@ def _find_fewest_losses(state: CopelandKernel) -> None:
 @compiled
 def _insert(sums: Float[np.ndarray, " K"], number: int, value: float) -> None:
     """Insert a value into entries 1, ..., number - 1, which increase."""
-    place = number
-    while place > 1 and sums[place - 1] > value:
-        sums[place] = sums[place - 1]
-        place -= 1
-    sums[place] = value
+    index = number
+    while index > 1 and sums[index - 1] > value:
+        sums[index] = sums[index - 1]
+        index -= 1
+    sums[index] = value
 
 
 @compiled
 def _add_up(sums: Float[np.ndarray, " K"], number: int) -> None:
     """Replace entries 1, ..., number by their running sums."""
     sums[0] = 0.0
-    for place in range(1, number + 1):
-        sums[place] += sums[place - 1]
+    for index in range(1, number + 1):
+        sums[index] += sums[index - 1]
 
 
 @compiled

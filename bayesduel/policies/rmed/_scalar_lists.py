@@ -136,10 +136,10 @@ def append(now: Any, elements: Records, element: int) -> None:
     elements[element].last_due = now.tests
     if not elements[element].is_listed:
         elements[element].is_listed = True
-        place = now.head + now.num_listed
-        if place >= elements.size:
-            place -= elements.size
-        elements[place].listed = element
+        index = now.head + now.num_listed
+        if index >= elements.size:
+            index -= elements.size
+        elements[index].listed = element
         now.num_listed += 1
 
 

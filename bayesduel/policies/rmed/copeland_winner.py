@@ -156,18 +156,18 @@ def _lay_out(state: Any, arm: int) -> None:
             program.prices[row + other] = _tilted(state, arm, other)
             program.blocks[arm, other] = program.amounts[arm, other]
         elif arm != winner and other != winner and gap < 0.0:
-            place, price = number, _tilted(state, arm, other)
-            while place > 0 and _tilted(state, arm, program.order[place - 1]) > price:
-                program.order[place] = program.order[place - 1]
-                place -= 1
-            program.order[place] = other
+            index, price = number, _tilted(state, arm, other)
+            while index > 0 and _tilted(state, arm, program.order[index - 1]) > price:
+                program.order[index] = program.order[index - 1]
+                index -= 1
+            program.order[index] = other
             number += 1
     total = 0.0
-    for place in range(number):
-        superior = program.order[place]
+    for index in range(number):
+        superior = program.order[index]
         total += _tilted(state, arm, superior)
-        program.prices[row + place] = total
-        program.blocks[arm, superior] = program.amounts[arm, place]
+        program.prices[row + index] = total
+        program.blocks[arm, superior] = program.amounts[arm, index]
 
 
 @compiled
@@ -207,13 +207,13 @@ def stays_optimal(program: ProgramKernel) -> bool:
             scale = max(scale, abs(term))
         if values[row] < -_TOLERANCE * scale:
             return False
-    for place in range(used.size):
-        used[place] = 0.0
+    for index in range(used.size):
+        used[index] = 0.0
     for row in range(size):
-        for place in range(used.size):
-            used[place] += program.loads[row, place] * values[row]
-    for place in range(used.size):
-        if used[place] > program.prices[place] * (1.0 + _TOLERANCE):
+        for index in range(used.size):
+            used[index] += program.loads[row, index] * values[row]
+    for index in range(used.size):
+        if used[index] > program.prices[index] * (1.0 + _TOLERANCE):
             return False
     return True
 

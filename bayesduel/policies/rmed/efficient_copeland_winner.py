@@ -289,8 +289,8 @@ def _solve_block(state: CopelandKernel, winner: int, rival: int, excess: int) ->
     if not arms[rival].has_order:
         _order_superiors(state, rival)
     best, running, size = math.inf, 0.0, 0
-    for place in range(arms[rival].losses):
-        superior = state.pairs[rival, place].superior
+    for index in range(arms[rival].losses):
+        superior = state.pairs[rival, index].superior
         if superior != winner:
             running += cost(state, rival, superior)
             size += 1
@@ -309,11 +309,11 @@ def _order_superiors(state: CopelandKernel, arm: int) -> None:
     row, number = state.pairs[arm], 0
     for other in range(state.arms.size):
         if row[other].gap < 0.0:
-            price, place = cost(state, arm, other), number
-            while place > 0 and cost(state, arm, row[place - 1].superior) > price:
-                row[place].superior = row[place - 1].superior
-                place -= 1
-            row[place].superior = other
+            price, index = cost(state, arm, other), number
+            while index > 0 and cost(state, arm, row[index - 1].superior) > price:
+                row[index].superior = row[index - 1].superior
+                index -= 1
+            row[index].superior = other
             number += 1
     state.arms[arm].has_order = True
 
@@ -328,12 +328,12 @@ def _wanted(state: CopelandKernel, one: int, other: int) -> float:
     if one == winner or other == winner or gap == 0.0:
         return 0.0
     rival, superior = (one, other) if gap < 0.0 else (other, one)
-    left, place = arms[rival].block_size, 0
+    left, index = arms[rival].block_size, 0
     while left > 0:
-        if state.pairs[rival, place].superior == superior:
+        if state.pairs[rival, index].superior == superior:
             return arms[rival].share
-        left -= state.pairs[rival, place].superior != winner
-        place += 1
+        left -= state.pairs[rival, index].superior != winner
+        index += 1
     return 0.0
 
 

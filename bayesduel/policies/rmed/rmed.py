@@ -417,15 +417,15 @@ def _target(state: RMEDKernel, arm: int) -> int:
     """Return who proves at the least cost that an arm is not the best one, or -1."""
     now, arms, best = state.now[0], state.arms, state.now[0].best
     row = state.pairs[arm]
-    found = False
+    has_target = False
     for other in range(arms.size):
         arms[other].cost = math.inf
         if row[other].gap < 0.0:
-            found = True
+            has_target = True
             regret = state.pairs[best, arm].gap + state.pairs[best, other].gap
             regret = max(regret, now.numerator_floor)
             arms[other].cost = regret / row[other].divergence
-    return lowest(arms.cost) if found else _NOBODY
+    return lowest(arms.cost) if has_target else _NOBODY
 
 
 @compiled

@@ -77,10 +77,10 @@ def is_beaten(bounds: Bounds, arm: int, among: Bool[np.ndarray, " n"]) -> bool:
 
 def unbeaten(bounds: Bounds, among: Bool[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
     """Mark those of some arms that none of them surely beats."""
-    found = np.zeros(len(among), dtype=np.bool_)
+    mask = np.zeros(len(among), dtype=np.bool_)
     for arm in range(len(among)):
-        found[arm] = among[arm] and not is_beaten(bounds, arm, among)
-    return found
+        mask[arm] = among[arm] and not is_beaten(bounds, arm, among)
+    return mask
 
 
 def settled_rounds(bounds: Bounds) -> int:

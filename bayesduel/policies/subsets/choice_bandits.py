@@ -197,14 +197,14 @@ def rounds_until_entry(state: ChoiceState, best: int, round_: int) -> int:
 def take_anchor(state: ChoiceState) -> None:
     """Take the first anchor out of the queue."""
     state.now.listed -= 1
-    for place in range(state.now.listed):
-        state.queue[place] = state.queue[place + 1]
+    for index in range(state.now.listed):
+        state.queue[index] = state.queue[index + 1]
 
 
 def append(state: ChoiceState, arm: int) -> None:
     """Append an arm that is due, unless it is still to come."""
-    for place in range(state.now.listed):
-        if state.queue[place] == arm:
+    for index in range(state.now.listed):
+        if state.queue[index] == arm:
             return
     state.queue[state.now.listed] = arm
     state.now.listed += 1

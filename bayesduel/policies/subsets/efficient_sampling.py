@@ -147,9 +147,9 @@ class ESCB(SubsetPolicy):
         else:
             optimistic = means + np.sqrt(0.5 * budget / times)
             arms = climbed(rng, known, top(rng, means, counts.size))
-            other = climbed(rng, known, top(rng, optimistic, counts.size))
-            if is_better(rng, set_index(known, other), set_index(known, arms)):
-                arms = other
+            climbed_set = climbed(rng, known, top(rng, optimistic, counts.size))
+            if is_better(rng, set_index(known, climbed_set), set_index(known, arms)):
+                arms = climbed_set
         subset = np.zeros(len(means), dtype=np.bool_)
         for arm in arms:
             subset[arm] = True
@@ -185,8 +185,8 @@ def best_of_all(
     values: Float[np.ndarray, " S"],
 ) -> Int[np.ndarray, " k"]:
     """Compare all sets; of equal ones draw one."""
-    for place in range(len(sets)):
-        values[place] = set_index(known, sets[place])
+    for index in range(len(sets)):
+        values[index] = set_index(known, sets[index])
     return sets[drawn_highest(rng, values, _ROUNDING)]
 
 
@@ -206,17 +206,17 @@ def climbed(
     values = np.zeros((len(arms), len(others)))
     while len(others) > 0:
         now = set_index(known, arms)
-        for place in range(len(arms)):
-            arm = arms[place]
+        for index in range(len(arms)):
+            arm = arms[index]
             for rival in range(len(others)):
-                arms[place] = others[rival]
-                values[place, rival] = set_index(known, arms)
-            arms[place] = arm
+                arms[index] = others[rival]
+                values[index, rival] = set_index(known, arms)
+            arms[index] = arm
         best = drawn_highest(rng, values.ravel(), _ROUNDING)
-        place, rival = best // len(others), best % len(others)
-        if values[place, rival] <= now * (1.0 + _ROUNDING):
+        index, rival = best // len(others), best % len(others)
+        if values[index, rival] <= now * (1.0 + _ROUNDING):
             break
-        arms[place], others[rival] = others[rival], arms[place]
+        arms[index], others[rival] = others[rival], arms[index]
     return arms
 
 
@@ -225,8 +225,8 @@ def set_index(known: Beliefs, arms: Int[np.ndarray, " k"]) -> float:
     if known.kind == 1:
         return divergence_index(known, arms)
     total, spread = 0.0, 0.0
-    for place in range(len(arms)):
-        arm = int(arms[place])
+    for index in range(len(arms)):
+        arm = int(arms[index])
         total += known.means[arm]
         spread += 1.0 / known.times[arm]
     return total + math.sqrt(0.5 * known.budget * spread)
@@ -243,8 +243,8 @@ def divergence_index(known: Beliefs, arms: Int[np.ndarray, " k"]) -> float:
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         scale, spent = math.exp(middle), 0.0
-        for place in range(len(arms)):
-            arm = int(arms[place])
+        for index in range(len(arms)):
+            arm = int(arms[index])
             mean, times = known.means[arm], known.times[arm]
             spent += times * divergence(mean, upper_mean(mean, scale / times))
         if spent <= known.budget:
@@ -252,8 +252,8 @@ def divergence_index(known: Beliefs, arms: Int[np.ndarray, " k"]) -> float:
         else:
             high = middle
     total = 0.0
-    for place in range(len(arms)):
-        arm = int(arms[place])
+    for index in range(len(arms)):
+        arm = int(arms[index])
         total += upper_mean(known.means[arm], math.exp(low) / known.times[arm])
     return total
 

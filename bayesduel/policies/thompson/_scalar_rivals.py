@@ -81,9 +81,9 @@ def find_costs(state: Any, count: int) -> float:
     Prices of all pairs, per unit of evidence, are known.
     """
     arms, least = state.arms, math.inf
-    for place in range(count):
-        arms[place].cost = _cost_of_proof(state, arms[place].listed)
-        least = min(least, arms[place].cost)
+    for index in range(count):
+        arms[index].cost = _cost_of_proof(state, arms[index].listed)
+        least = min(least, arms[index].cost)
     return least
 
 
@@ -121,17 +121,17 @@ def _block_cost(state: Any, winner: int, rival: int, excess: int) -> float:
     prices, count = state.spare[0], 0
     for superior in range(state.arms.size):
         if superior != winner and state.pairs[superior, rival].lead > 0:
-            price, place = state.pairs[superior, rival].price, count
-            while place > 0 and prices[place - 1] > price:
-                prices[place] = prices[place - 1]
-                place -= 1
-            prices[place] = price
+            price, index = state.pairs[superior, rival].price, count
+            while index > 0 and prices[index - 1] > price:
+                prices[index] = prices[index - 1]
+                index -= 1
+            prices[index] = price
             count += 1
     running, least = 0.0, math.inf
-    for place in range(count):
-        running += prices[place]
-        if place + 1 > excess:
-            least = min(least, running / (place + 1 - excess))
+    for index in range(count):
+        running += prices[index]
+        if index + 1 > excess:
+            least = min(least, running / (index + 1 - excess))
     return least
 
 

@@ -573,8 +573,8 @@ def _owns(state: DoubleThompsonKernel, i: int, j: int) -> bool:
 def rate_of_upsets(state: DoubleThompsonKernel) -> float:
     """Return -log P(no upset)."""
     arms, total = state.arms, 0.0
-    for place in range(state.now[0].num_candidates):
-        i = arms[place].candidate
+    for index in range(state.now[0].num_candidates):
+        i = arms[index].candidate
         if arms[i].lacking == 0:
             continue
         if not arms[i].upset_is_known:
@@ -654,13 +654,13 @@ def sample_votes_given(
     below its total is always passed.
     """
     arms = state.arms
-    running, found = 0.0, False
+    running, is_forced = 0.0, False
     for i in range(arms.size):
         state.sampled_votes[i] = arms[i].votes
-    for place in range(state.now[0].num_candidates):
-        i = arms[place].candidate
+    for index in range(state.now[0].num_candidates):
+        i = arms[index].candidate
         has_upset = arms[i].lacking > 0
-        conditioned = has_upset and not found
+        conditioned = has_upset and not is_forced
         for j in range(arms.size):
             if has_upset and _owns(state, i, j):
                 flips = not conditioned and flip(state, rng, i, j)
@@ -674,10 +674,10 @@ def sample_votes_given(
         if conditioned:
             before = running
             running += arms[i].upset_rate
-            found = arms[i].upset_rate > 0.0 and running >= target
+            is_forced = arms[i].upset_rate > 0.0 and running >= target
             if arms[i].lacking > 1:
-                _flip_listed(state, rng, i, found)
-            elif found:
+                _flip_listed(state, rng, i, is_forced)
+            elif is_forced:
                 _flip_some(state, rng, i, target - before)
 
 
@@ -690,15 +690,15 @@ def _flip_some(
     The first lies where the running rate passes ``target``.
     """
     target = min(target, state.arms[i].upset_rate)
-    running, found = 0.0, False
+    running, is_forced = 0.0, False
     for j in range(state.arms.size):
         if not _owns(state, i, j):
             continue
-        if found:
+        if is_forced:
             flips = flip(state, rng, i, j)
         else:
             running += state.pairs[i, j].flip_rate
-            found = flips = state.pairs[i, j].flip_rate > 0.0 and running >= target
+            is_forced = flips = state.pairs[i, j].flip_rate > 0.0 and running >= target
         _note_flip(state, i, j, flips)
 
 
@@ -748,8 +748,8 @@ def sample_votes(state: DoubleThompsonKernel, rng: Generator) -> None:
     for i in range(num_arms):
         state.sampled_votes[i] = state.arms[i].votes
     parts = 1 if state.now[0].num_candidates == num_arms else 2
-    for place in range(state.now[0].num_candidates):
-        i = state.arms[place].candidate
+    for index in range(state.now[0].num_candidates):
+        i = state.arms[index].candidate
         begin, end = i + 1, num_arms
         for part in range(parts):
             flip_row(state, rng, i, begin, end, part == 1)
@@ -810,8 +810,8 @@ def first_arm(state: DoubleThompsonKernel, rng: Generator) -> int:
     """Return the candidate with the most sampled votes, ties by the rule."""
     arms, now = state.arms, state.now[0]
     most = -1
-    for place in range(now.num_candidates):
-        i = arms[place].candidate
+    for index in range(now.num_candidates):
+        i = arms[index].candidate
         votes = state.sampled_votes[i]
         if votes > most:
             most, now.num_listed = votes, 0
@@ -1035,14 +1035,14 @@ def find_sets(state: DoubleThompsonKernel) -> None:
             count += 1
             most = max(most, arms[i].votes)
     leading = 0
-    for place in range(count):
-        i = arms[place].candidate
+    for index in range(count):
+        i = arms[index].candidate
         if arms[i].votes == most:
             arms[i].is_leader, arms[i].lacking = True, count > 1
             arms[leading].leader = i
             leading += 1
-    for place in range(count):
-        i = arms[place].candidate
+    for index in range(count):
+        i = arms[index].candidate
         if not arms[i].is_leader:
             reached = arms.size - leading - 1
             for rank in range(leading):

@@ -194,12 +194,12 @@ class RivalDirectedThompson(KernelPolicy):
             rule = f"must not be 'prices' with posterior={posterior.name!r}"
             remedy = "leave out the posterior: prices need Beta distributions"
             raise PolicyParameterError("cost", rule, "prices", remedy=remedy)
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if each.name in _OF_BETA_PAIRS and value != each.default:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in _OF_BETA_PAIRS and value != field.default:
                 raise PolicyParameterError(
-                    each.name,
-                    f"must stay {each.default!r} with posterior={posterior.name!r}: "
+                    field.name,
+                    f"must stay {field.default!r} with posterior={posterior.name!r}: "
                     "it is for Beta distributions",
                     value,
                 )
@@ -562,12 +562,12 @@ def draw_leader(state: RivalDirectedKernel, rng: Generator) -> int:
     if count == 1:
         return arms[0].listed
     _find_prices(state)
-    least, kept = find_costs(state, count), 0
-    for place in range(count):
-        if arms[place].cost <= least * (1.0 + EQUAL_COSTS):
-            arms[kept].listed = arms[place].listed
-            kept += 1
-    return arms[choose_index(rng, kept)].listed
+    least, num_best = find_costs(state, count), 0
+    for index in range(count):
+        if arms[index].cost <= least * (1.0 + EQUAL_COSTS):
+            arms[num_best].listed = arms[index].listed
+            num_best += 1
+    return arms[choose_index(rng, num_best)].listed
 
 
 @compiled

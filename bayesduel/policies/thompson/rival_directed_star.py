@@ -382,12 +382,12 @@ def _next_leader(state: RivalDirectedStarKernel) -> int:
     least = find_costs(state, count)
     bonus = 0.1 * (now.events + 1.0) ** -0.125
     first = -1
-    for place in range(count):
-        is_last = arms[place].listed == now.leader
-        if is_last and arms[place].cost <= (1.0 + bonus) * least:
+    for index in range(count):
+        is_last = arms[index].listed == now.leader
+        if is_last and arms[index].cost <= (1.0 + bonus) * least:
             return now.leader
-        if first < 0 and arms[place].cost <= (1.0 + EQUAL_COSTS) * least:
-            first = arms[place].listed
+        if first < 0 and arms[index].cost <= (1.0 + EQUAL_COSTS) * least:
+            first = arms[index].listed
     return first
 
 
@@ -457,12 +457,12 @@ def _weigh_flips_of(state: RivalDirectedStarKernel, rival: int) -> float:
     for least in range(1, missing + 1):
         larger[count, least] = 0.0
     larger[count, 0] = 1.0
-    for place in range(count - 1, -1, -1):
-        odds = members[place].odds
-        larger[place, 0] = (1.0 + odds) * larger[place + 1, 0]
+    for index in range(count - 1, -1, -1):
+        odds = members[index].odds
+        larger[index, 0] = (1.0 + odds) * larger[index + 1, 0]
         for less in range(missing):
-            with_it = odds * larger[place + 1, less]
-            larger[place, less + 1] = with_it + larger[place + 1, less + 1]
+            with_it = odds * larger[index + 1, less]
+            larger[index, less + 1] = with_it + larger[index + 1, less + 1]
 
     # Weight of the members before a place after which so much is missing.
     before = state.spare[0]
@@ -475,13 +475,13 @@ def _weigh_flips_of(state: RivalDirectedStarKernel, rival: int) -> float:
         before[rest] += direct
         state.flips[rival, leader] += direct * larger[0, rest]
         total += direct * larger[0, rest]
-    for place in range(count):
-        odds, flips = members[place].odds, before[0] * larger[place + 1, 0]
+    for index in range(count):
+        odds, flips = members[index].odds, before[0] * larger[index + 1, 0]
         before[0] *= 1.0 + odds
         for less in range(missing):
-            flips += before[less + 1] * larger[place + 1, less]
+            flips += before[less + 1] * larger[index + 1, less]
             before[less] += odds * before[less + 1]
-        state.flips[members[place].first, members[place].second] += odds * flips
+        state.flips[members[index].first, members[index].second] += odds * flips
     return total
 
 

@@ -85,15 +85,15 @@ def revise(state: Any, rng: Generator) -> None:
     if now.num_hopefuls == 0:
         believe_nothing(state)
         now.stale = True
-    found = False
+    is_disproved = False
     for i in range(arms.size):
         is_best = arms[i].sure_losses == fewest
         arms[i].is_winner = is_best and arms[i].sure_wins == arms.size - 1 - fewest
         if arms[i].is_winner:
-            found = True
+            is_disproved = True
             now.num_hopefuls += not arms[i].is_hopeful
             arms[i].is_hopeful = True
-    if found:
+    if is_disproved:
         now.losses = fewest
         for i in range(arms.size):
             _keep_some(state, rng, i)
@@ -103,8 +103,8 @@ def revise(state: Any, rng: Generator) -> None:
 def _is_disproved(state: Any) -> bool:
     """Say whether an arm surely beats one that was believed to beat it."""
     for i in range(state.arms.size):
-        for place in range(state.arms[i].num_superiors):
-            superior = state.pairs[i, place].superior
+        for index in range(state.arms[i].num_superiors):
+            superior = state.pairs[i, index].superior
             if not state.pairs[superior, i].eligible:
                 return True
     return False
@@ -128,11 +128,11 @@ def _keep_some(state: Any, rng: Generator, arm: int) -> None:
     if state.arms[arm].is_winner or count < most:
         state.arms[arm].num_superiors = 0
         return
-    for place in range(most if count > most else 0):
-        other = place + choose_index(rng, count - place)
-        kept = pairs[arm, other].superior
-        pairs[arm, other].superior = pairs[arm, place].superior
-        pairs[arm, place].superior = kept
+    for index in range(most if count > most else 0):
+        drawn = index + choose_index(rng, count - index)
+        superior = pairs[arm, drawn].superior
+        pairs[arm, drawn].superior = pairs[arm, index].superior
+        pairs[arm, index].superior = superior
     state.arms[arm].num_superiors = most
 
 
@@ -141,8 +141,8 @@ def count_open_beliefs(state: Any) -> int:
     """Count the believed losses that the bounds do not decide."""
     count = 0
     for i in range(state.arms.size):
-        for place in range(state.arms[i].num_superiors):
-            superior = state.pairs[i, place].superior
+        for index in range(state.arms[i].num_superiors):
+            superior = state.pairs[i, index].superior
             count += state.pairs[i, superior].resolved_until == 0
     return count
 
@@ -151,8 +151,8 @@ def count_open_beliefs(state: Any) -> int:
 def open_belief(state: Any, number: int) -> tuple[int, int]:
     """Return the open belief of this number, from 0: who loses, and to whom."""
     for i in range(state.arms.size):
-        for place in range(state.arms[i].num_superiors):
-            superior = state.pairs[i, place].superior
+        for index in range(state.arms[i].num_superiors):
+            superior = state.pairs[i, index].superior
             if state.pairs[i, superior].resolved_until == 0:
                 if number == 0:
                     return i, superior
@@ -409,8 +409,8 @@ def _most_optimistic(
     arms, pairs = state.arms, state.pairs
     root = math.sqrt(math.log(float(round_)))
     best, largest, number = _NOBODY, -1.0, 0
-    for place in range(arms[champion].num_superiors if is_believed else arms.size):
-        arm = pairs[champion, place].superior if is_believed else place
+    for index in range(arms[champion].num_superiors if is_believed else arms.size):
+        arm = pairs[champion, index].superior if is_believed else index
         pair = pairs[arm, champion]
         if pair.resolved_until == 0 and arm != champion:
             upper = pair.share + pair.width * root

@@ -184,9 +184,9 @@ def _champion(state: RelativeUCBKernel, rng: Generator) -> int:
         return arms[choose_index(rng, count)].candidate
     if rng.random() < 0.5:
         return now.hypothesis
-    place = choose_index(rng, count - 1)
+    index = choose_index(rng, count - 1)
     # Candidates are in the order of the arms; the hypothesis is passed over.
-    return arms[place + (arms[place].candidate >= now.hypothesis)].candidate
+    return arms[index + (arms[index].candidate >= now.hypothesis)].candidate
 
 
 scalar_kernel.implement(

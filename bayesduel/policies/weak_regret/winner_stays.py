@@ -289,7 +289,7 @@ def play_to_the_end(
     rng: Generator,
     preferences: Float[np.ndarray, "K K"],
     ledger: Any,
-    place: int,
+    checkpoint: int,
     played: int,
 ) -> bool:
     """Draw the plays at all checkpoints from ``place`` on, once the winner is sure.
@@ -320,12 +320,12 @@ def play_to_the_end(
                 lost = draw_losses(rng, block, preferences[arm, rival])
                 counts[0, rival] = lost
                 total += 2 * lost
-        while ledger.checkpoints[place] - played <= total:
-            wanted = ledger.checkpoints[place] - played
+        while ledger.checkpoints[checkpoint] - played <= total:
+            wanted = ledger.checkpoints[checkpoint] - played
             take_first_rounds(counts, arm, last, before, block, wanted, key)
-            write_plays(ledger, place, arm, counts)
-            place += 1
-            if place == ledger.checkpoints.size:
+            write_plays(ledger, checkpoint, arm, counts)
+            checkpoint += 1
+            if checkpoint == ledger.checkpoints.size:
                 return True
         for rival in range(num_arms):
             if rival != arm:
@@ -357,14 +357,14 @@ def stays_ahead(
 
 @compiled
 def write_plays(
-    ledger: Any, place: int, arm: int, counts: Int[np.ndarray, "4 K"]
+    ledger: Any, checkpoint: int, arm: int, counts: Int[np.ndarray, "4 K"]
 ) -> None:
     """Write down the plays so far, and those of an arm with all others since."""
     for one in range(len(ledger.plays)):
         for other in range(len(ledger.plays)):
-            ledger.plays_at[place, one, other] = ledger.plays[one, other]
+            ledger.plays_at[checkpoint, one, other] = ledger.plays[one, other]
     for rival in range(len(ledger.plays)):
-        ledger.plays_at[place, arm, rival] += counts[2, rival]
+        ledger.plays_at[checkpoint, arm, rival] += counts[2, rival]
 
 
 scalar_kernel.implement(WinnerStaysState, play_to_the_end=play_to_the_end)

@@ -148,7 +148,7 @@ def doubler_state(left, right):
     rng = np.random.default_rng(1)
     state = policies.get("doubler").start(Problem(len(left), 100), rng)
     state.left[:], state.right[:] = left, right
-    state.epoch.rounds, state.epoch.asked = 2 * sum(left), sum(right)
+    state.epoch.rounds, state.epoch.num_asked = 2 * sum(left), sum(right)
     return state, rng
 
 

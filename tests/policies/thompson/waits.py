@@ -66,7 +66,7 @@ def uniforms_of(waited, happened, log_stay, rng):
 def p_values(uniforms, probability):
     """Kolmogorov-Smirnov in all states and by the probability of a duel; longest
     waits."""
-    found = {}
+    by_name = {}
     groups = {
         "all": np.ones(len(probability), dtype=bool),
         "rare": probability < 1e-6,
@@ -76,7 +76,7 @@ def p_values(uniforms, probability):
     }
     for group, members in groups.items():
         if members.sum() >= 20:
-            found[group] = stats.kstest(uniforms[members], "uniform").pvalue
+            by_name[group] = stats.kstest(uniforms[members], "uniform").pvalue
             # The longest wait of all, for what it is likely.
-            found[group, "longest"] = min(1, uniforms[members].min() * members.sum())
-    return found
+            by_name[group, "longest"] = min(1, uniforms[members].min() * members.sum())
+    return by_name

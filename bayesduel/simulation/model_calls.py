@@ -95,7 +95,7 @@ def ask(
     words: UInt32[Array, " 2"],
     event: UInt32[Array, ""],
     state: State,
-    told: Feedback,
+    feedback: Feedback,
 ) -> tuple[Action, State]:
     """Tell a policy what came of a request, and let it choose the next one.
 
@@ -104,18 +104,22 @@ def ask(
     key_update, key_choose = jax.random.split(key_of(words, event))
 
     def update(state: State) -> State:
-        new = policy.update(key_update, state, told.round, told.request, told.outcome)
-        return jax.tree.map(partial(jnp.where, told.counts), new, state)
+        new = policy.update(
+            key_update, state, feedback.round, feedback.request, feedback.outcome
+        )
+        return jax.tree.map(partial(jnp.where, feedback.counts), new, state)
 
     def choose(state: State) -> tuple[Action, State]:
-        request, new = policy.choose(key_choose, state, told.asks_about)
-        asks = told.asks_about > 0
+        request, new = policy.choose(key_choose, state, feedback.asks_about)
+        asks = feedback.asks_about > 0
         return request, jax.tree.map(partial(jnp.where, asks), new, state)
 
-    any_counts = jax.lax.pmax(told.counts.astype(jnp.int32), "run") > 0
-    any_asks = jax.lax.pmax(told.asks_about, "run") > 0
+    any_counts = jax.lax.pmax(feedback.counts.astype(jnp.int32), "run") > 0
+    any_asks = jax.lax.pmax(feedback.asks_about, "run") > 0
     state = jax.lax.cond(any_counts, update, lambda state: state, state)
-    return jax.lax.cond(any_asks, choose, lambda state: (told.request, state), state)
+    return jax.lax.cond(
+        any_asks, choose, lambda state: (feedback.request, state), state
+    )
 
 
 @jax.jit
@@ -140,11 +144,11 @@ def _play(
     """Play one event of a run, or none at its horizon."""
     state, event, played = seat
     key_choose, key_answer, key_update = jax.random.split(key_of(words, event), 3)
-    asked, state = policy.choose(key_choose, state, played + 1)
+    request, state = policy.choose(key_choose, state, played + 1)
     left = horizon - played
-    idle = jnp.minimum(asked.exploit_rounds, left)
-    rounds = jnp.minimum(asked.explore_rounds, left - idle)
-    duel = asked._replace(exploit_rounds=idle, explore_rounds=rounds)
+    idle = jnp.minimum(request.exploit_rounds, left)
+    rounds = jnp.minimum(request.explore_rounds, left - idle)
+    duel = request._replace(exploit_rounds=idle, explore_rounds=rounds)
     # Of a self-duel a fair coin decides: the diagonal is 1/2.
     probability = preference[order[duel.first], order[duel.second]]
     won = jax.random.uniform(key_answer, dtype=jnp.float64) < probability
@@ -240,9 +244,9 @@ class ModelStepper(Stepper):
     def ask(self, memory: Memory, number: int) -> Question | None:
         """Let the policy choose."""
         before, rng = memory.round, self._seeds.generator(number)
-        told: Any = None
+        feedback: Any = None
         for step in range(PATIENCE):
-            duel = self._call(memory, number, step, told)
+            duel = self._call(memory, number, step, feedback)
             left = LONGEST_HORIZON - memory.round
             idle = min(int(duel.exploit_rounds), left)
             rounds = min(int(duel.explore_rounds), left - idle)
@@ -253,10 +257,10 @@ class ModelStepper(Stepper):
                 since, champion = memory.round - before - rounds, int(duel.champion)
                 return Question(*pair, rounds, champion, idle, since, memory.round)
             # A duel of an arm with itself would teach people nothing: by fair coins.
-            told = duel, _OUTCOME(idle, rounds, rng.binomial(rounds, 0.5))
+            feedback = duel, _OUTCOME(idle, rounds, rng.binomial(rounds, 0.5))
             if memory.round >= LONGEST_HORIZON:
                 break
-        self._call(memory, number, PATIENCE, told, asks=False)
+        self._call(memory, number, PATIENCE, feedback, asks=False)
         return None
 
     def tell(
@@ -298,26 +302,26 @@ class ModelStepper(Stepper):
         memory: Memory,
         number: int,
         step: int,
-        told: Any,
+        feedback: Any,
         *,
         asks: bool = True,
         round_: int | None = None,
     ) -> OnHost[Duel]:
         """Tell the policy of a duel and its outcome, or of nothing, and ask it."""
-        duel, outcome = told or (_NO_DUEL, _OUTCOME(0, 0, 0))
+        duel, outcome = feedback or (_NO_DUEL, _OUTCOME(0, 0, 0))
         given = Feedback(
-            counts=np.array([told is not None]),
+            counts=np.array([feedback is not None]),
             asks_about=np.array([memory.round + 1 if asks else 0]),
             round=np.array([memory.round if round_ is None else round_]),
             request=_DUEL(*map(_typed, duel, _NO_DUEL)),
-            outcome=_OUTCOME(*(np.array([each], dtype=np.int64) for each in outcome)),
+            outcome=_OUTCOME(*(np.array([count], dtype=np.int64) for count in outcome)),
         )
         with jax.enable_x64(True):
             words = jax.random.key_data(jax.random.fold_in(self._key, number))[None]
-            found, memory.state = ask(
+            duels, memory.state = ask(
                 self._policy, words, np.array([step], np.uint32), memory.state, given
             )
-            return jax.tree.map(lambda leaf: leaf[0], jax.device_get(found))
+            return jax.tree.map(lambda leaf: leaf[0], jax.device_get(duels))
 
 
 def _typed(value: int, like: np.integer) -> np.ndarray:
