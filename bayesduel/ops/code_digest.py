@@ -26,10 +26,7 @@ type _Found = dict[str, list[bytes]]
 
 
 def code_digest(policy: Any) -> str:
-    """Return a digest of what a policy, or its class, executes; empty for our own.
-
-    Policies and other objects among its fields are included.
-    """
+    """Return a digest of what a policy, or its class, executes; empty for our own."""
     values: _Found = {}
     _visit(policy, is_users, values)
     return _digest(values) if values else ""

@@ -47,12 +47,7 @@ _IMPORTED = re.compile(r"^from ((?:bayesduel|theory)\.[\w.]+) import", re.MULTIL
 
 
 def enable_program_cache() -> Path | None:
-    """Keep compiled programs on disk from now on; return the folder.
-
-    Once per process. None where programs are not kept by us: where ``BAYESDUEL_CACHE``
-    is "off", or unset in a process of the user's, the folder cannot be written to, or
-    JAX has been told a folder already.
-    """
+    """Keep compiled programs of JAX on disk from now on; return the folder, or None."""
     wanted = os.environ.get(VARIABLE)
     if wanted is None and not _process_is_ours:
         return None
@@ -87,11 +82,7 @@ def _keep_programs(wanted: str) -> Path | None:
 
 
 def kernel_folder(kernel: str) -> Path | None:
-    """Return where Numba keeps a compiled kernel; None where nothing is kept.
-
-    The folder is a function of all sources that are compiled into kernels and of the
-    versions, so that what is found in it is what would be compiled.
-    """
+    """Return where Numba keeps a compiled kernel; None where nothing is kept."""
     wanted = os.environ.get(VARIABLE, "")
     if wanted.lower() == "off":
         return None
@@ -99,12 +90,9 @@ def kernel_folder(kernel: str) -> Path | None:
 
 
 def drop_programs_if_many() -> bool:
-    """Drop all programs of JAX before there are too many; say whether that was done.
-
-    XLA ends the process where it gets no further mapping: a comparison of all policies
-    over models on matrices of five sizes has more programs than that. They are compiled
-    again, or read from the disk. Never where the system has no list of mappings.
-    """
+    """Drop all programs of JAX before there are too many; say whether that was done."""
+    # XLA ends a process that gets no further memory mapping. Programs that are dropped
+    # are compiled again, or read from the disk.
     if "jax" not in sys.modules:
         return False
     try:
@@ -172,10 +160,7 @@ def _folder(wanted: str, programs: str, kernel: str = "") -> Path | None:
 
 
 def _machine() -> str:
-    """Name the versions and the processor: machines may share a home directory.
-
-    XLA compiles for the instructions of the processor it runs on.
-    """
+    """Name the versions and the processor: machines may share a home directory."""
     parts = [version("jax"), version("jaxlib"), platform.machine()]
     with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()

@@ -119,11 +119,8 @@ def most_beaten(
 
 
 def lowest(values: Float[np.ndarray, " n"]) -> int:
-    """Return the position of the smallest value, the lowest of equal ones.
-
-    Values within a relative 1e-9 count as equal: they are sums that different orders of
-    addition change in their last digits.
-    """
+    """Return the position of the smallest value, the lowest of equal ones."""
+    # Sums that differ by rounding count as equal.
     least = values[0]
     for index in range(values.size):
         least = min(least, values[index])
@@ -134,10 +131,7 @@ def lowest(values: Float[np.ndarray, " n"]) -> int:
 
 
 def last_round_within(resolution: float, round_: int) -> int:
-    """Return the last round whose logarithm is at most ``resolution``.
-
-    That of ``round_`` is, and the longest horizon comes in place of a round beyond it.
-    """
+    """Return the last round whose logarithm is at most ``resolution``."""
     if resolution > _LOG_LONGEST:
         return LONGEST_HORIZON
     value = math.exp(resolution)
@@ -153,10 +147,7 @@ def last_round_within(resolution: float, round_: int) -> int:
 
 
 def inverted(matrix: Float[np.ndarray, "N N"]) -> Float[np.ndarray, "N N"]:
-    """Return the inverse of a small matrix, by Gauss and Jordan with row pivots.
-
-    LAPACK is no faster for a dozen rows, and takes Numba seconds to compile.
-    """
+    """Return the inverse of a small matrix, by Gauss and Jordan with row pivots."""
     size = len(matrix)
     left, right = matrix.copy(), np.zeros((size, size))
     for column in range(size):

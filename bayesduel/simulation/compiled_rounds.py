@@ -94,13 +94,9 @@ _SETS = _Loop(set_rounds.play)
 def compiled_rounds(
     kind: type[PolicyBase], world: World | None = None
 ) -> Callable[..., None]:
-    """Return the loop over rounds with the rule of a class in it.
-
-    That is :func:`bayesduel.simulation.rounds.play`, or that of ``set_rounds``; with
-    the methods of a compiled ``world``, if any. It is given the fields of the policy,
-    as :func:`parameters_record` makes them. The program is kept on disk, by the code of
-    the rule and of all that it names.
-    """
+    """Return the loop over rounds with the rule of a class, and a world, in it."""
+    # It takes the fields of the policy from :func:`parameters_record`.
+    # It takes the fields of the policy from :func:`parameters_record`.
     form = None if world is None else (type(world), len(world.notions) > 1)
     return _compiled_rounds(kind, form)
 
@@ -157,10 +153,7 @@ def world_methods(kind: type[World]) -> dict[str, Any]:
 def world_functions(
     kind: type[World], several_notions: bool, contextual: bool, names: dict[str, Any]
 ) -> dict[str, Any]:
-    """Compile what stands in the loop in place of functions of a preference matrix.
-
-    ``names`` has ``count_wins`` of the policy.
-    """
+    """Compile what stands in the loop in place of functions of a preference matrix."""
     made: dict[FunctionType, Any] = {}
     options = {**(_OUR_OPTIONS if _is_ours(kind) else _USERS_OPTIONS), **_WITH_ARRAYS}
     methods = {
@@ -263,10 +256,9 @@ def _asked_by(choose: Any, contextual: bool, options: dict[str, Any]) -> dict[st
 def _played_by(
     update: Any, in_bulk: bool, contextual: bool, options: dict[str, Any]
 ) -> dict[str, Any]:
-    """Compile how a rule's rounds of a pair are drawn, and how it is told of them.
-
-    Binomials take Numba a second, so only those that need them have them.
-    """
+    """Compile how a rule's rounds of a pair are drawn, and how they are reported."""
+    # Binomials take Numba a second to compile: only rules that need them have them.
+    # Binomials take Numba a second to compile: only rules that need them have them.
     draw, outcome = _in_bulk() if in_bulk else _one_by_one()
 
     def tell(policy, state, rng, round_, first, second, wins, rounds, features):  # noqa: ANN001, ANN202
@@ -305,15 +297,9 @@ def _in_bulk() -> tuple[Any, Any]:
 
 
 def parameters_record(policy: PolicyBase | World) -> np.record:
-    """Return the fields of a policy or a world as Numba reads them.
-
-    Those are numbers, words and arrays.
-
-    Posteriors are left out, as what is drawn from them is in the state, and so are
-    fields without a value.
-
-    Raises ``PolicyParameterError`` if one of them is nothing of the kind.
-    """
+    """Return the numbers, words and arrays of a policy or world as Numba reads them."""
+    # What is drawn from posteriors is in the state, so these are left out.
+    # What is drawn from posteriors is in the state, so these are left out.
     named = [field.name for field in fields(policy)]  # pyright: ignore[reportArgumentType]
     named = [name for name in named if not is_posterior(getattr(policy, name))]
     named = [name for name in named if getattr(policy, name) is not None]
@@ -347,12 +333,11 @@ def _with_helpers(
     *,
     is_method: bool = False,
 ) -> Any:
-    """Compile a function, and the plain functions that it calls by their names.
-
-    Those of Numba's and of libraries stay as they are. ``made`` holds helpers that are
-    compiled already: they may call one another, and themselves. A method is compiled
-    for each class: two classes that share it have other fields.
-    """
+    """Compile a function, and the plain functions that it calls by their names."""
+    # Helpers in ``made`` may call one another. A method is compiled for each class: two
+    # classes that share it have other fields.
+    # Helpers in ``made`` may call one another. A method is compiled for each class: two
+    # classes that share it have other fields.
     plain: Any = inspect.unwrap(function)
     if plain in made:
         return made[plain]
@@ -369,10 +354,9 @@ def _with_helpers(
 def _calls_itself(
     function: Callable[..., Any], above: tuple[FunctionType, ...] = ()
 ) -> bool:
-    """Say whether some helper ends up calling itself.
-
-    Numba 0.68 writes such a program to disk, but the process that reads it crashes.
-    """
+    """Say whether some helper ends up calling itself."""
+    # A process that reads such a program of Numba 0.68 from disk crashes.
+    # A process that reads such a program of Numba 0.68 from disk crashes.
     plain: Any = inspect.unwrap(function)
     named = (plain.__globals__.get(name) for name in global_names(plain.__code__))
     return plain in above or any(
@@ -450,10 +434,7 @@ def _is_mask(kind: Any) -> bool:
 
 
 def _know_integers_below() -> None:
-    """Let compiled rules say ``rng.integers(n)``: Numba knows ``integers(0, n)`` only.
-
-    What it knows lies in a private place; without it, a rule has to give both bounds.
-    """
+    """Let compiled rules call ``rng.integers(n)``: Numba knows two bounds only."""
     try:
         from numba.np.random.generator_methods import (
             NumPyRandomGeneratorType_integers as with_both_bounds,

@@ -54,25 +54,10 @@ def run_chunk(
     on_progress: Callable[[float], None] | None = None,
     stopping: StoppingRule | None = None,
 ) -> RunRecords:
-    """Simulate the runs numbered ``runs`` up to the last checkpoint.
-
-    Parameters
-    ----------
-    runs : range
-        Contiguous. Run r is the same in every chunk.
-    checkpoints : int64 (C,)
-        Increasing positive rounds to record at; the last one is the horizon.
-    num_lanes : int, optional
-        Runs over a model simulated side by side; a matter of speed only.
-    on_progress : callable, optional
-        Called with 0 before anything is compiled, and after each segment with the
-        share of rounds played, on a log scale.
-    stopping : StoppingRule, optional
-        Looked at after every duel of different arms. A run that it ends plays nothing
-        more: its counts stay as they are up to the last checkpoint. Not over a model.
-        ``info`` has ``stopped_at``, the round, or -1, and ``answer``, the arm that is
-        named, or -1.
-    """
+    """Simulate the runs numbered ``runs`` up to the last checkpoint."""
+    # ``num_lanes`` runs over a model are simulated side by side. ``stopping`` looks at
+    # every duel of two arms; a run that it ends keeps its counts up to the last
+    # checkpoint.
     if on_progress is not None:
         on_progress(0.0)
     settings: dict[str, Any] = {
@@ -176,10 +161,7 @@ def kernel_for(environment: Environment, policy: PolicyBase) -> Any:
 
 
 def program_of(environment: Environment, policy: PolicyBase) -> str:
-    """Return the name of what plays a policy here: "kernel-1", "jax-3" or "numpy-1".
-
-    The same runs of two programs differ, though they have one distribution.
-    """
+    """Return the name of what plays a policy here: "kernel-1", "jax-3" or "numpy-1"."""
     policy = as_played(environment, policy)
     if rule_of(policy) is not None:
         return PROGRAMS["numpy"]
@@ -191,10 +173,7 @@ def program_of(environment: Environment, policy: PolicyBase) -> str:
 def compiled_as(
     environment: Environment, policy: PolicyBase, stopping: StoppingRule | None = None
 ) -> str | None:
-    """Return the name of the program of Numba that plays a policy; None if none does.
-
-    See :func:`bayesduel.simulation.programs.is_at_hand`.
-    """
+    """Return the name of the program of Numba that plays a policy, if any does."""
     policy = as_played(environment, policy)
     kernel = None if rule_of(policy) is not None else kernel_for(environment, policy)
     if kernel is None:

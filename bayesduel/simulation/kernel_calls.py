@@ -44,58 +44,21 @@ _VOTES_AT_ONCE = 16
 _loaded: set[str] = set()
 """Kernels whose programs this process has loaded."""
 
-_CODES = {
-    name: code
-    for code, name in enumerate(
-        ("init", "choose", "update", "recommend", "share_idle_rounds")
-        + ("reads_self_duels", "note", "recall", "is_waiting", "ask", "tell")
-    )
-}
-(
-    _INIT,
-    _CHOOSE,
-    _UPDATE,
-    _RECOMMEND,
-    _SHARE_IDLE_ROUNDS,
-    _READS_SELF_DUELS,
-    _NOTE,
-    _RECALL,
-    _IS_WAITING,
-    _ASK,
-    _TELL,
-) = _CODES.values()
+_INIT, _CHOOSE, _UPDATE, _RECOMMEND, _SHARE_IDLE_ROUNDS = range(5)
+_READS_SELF_DUELS, _NOTE, _RECALL, _IS_WAITING, _ASK, _TELL = range(5, 11)
+"""Codes of the operations."""
 
 _NO_VOTES = np.zeros(0, dtype=VOTES)
 _NO_SHARES = np.zeros(0, dtype=np.int64)
 
 
 class KernelCalls:
-    """Calls the functions of a kernel from Python, one at a time.
+    """Calls the functions of a kernel from Python, one at a time."""
 
-    The methods have the names and the arguments of the functions in
-    :mod:`bayesduel.policies.scalar_kernel`, and change the state in place. Python and
-    compiled code give the same digits.
-
-    Parameters
-    ----------
-    kernel : ScalarKernel
-        The kernel.
-    compiled : bool, optional
-        Whether compiled code runs it from the first call on, or Python throughout. By
-        default Python does: it needs milliseconds for a question, and nobody who
-        answers questions waits for a program, which takes a second to be loaded or
-        several to be compiled. The program runs it from the first call on if there are
-        more than ``MOST_ARMS`` arms or this process has loaded it already. It takes
-        over where Python would need more than ``MOST_SECONDS`` for votes that are told
-        at once.
-    num_arms : int
-        Number of arms K; plays a part only where ``compiled`` is not given.
-
-    Attributes
-    ----------
-    is_compiled : bool
-        Whether compiled code runs the next call.
-    """
+    # Python and compiled code give the same digits. By default (``compiled=None``)
+    # Python runs the kernel, as a program takes a second to load, unless there are very
+    # many arms or the program is loaded already; it takes over before votes that would
+    # take Python too long.
 
     def __init__(
         self, kernel: ScalarKernel, compiled: bool | None = None, num_arms: int = 0

@@ -77,11 +77,7 @@ def begin(
     horizon: RoundCount,
     subset_size: int | None,
 ) -> State:
-    """Return the state before the first round, by the words of the key of the run.
-
-    ``order`` has the arm at each position; see ``ModelRule.in_order``. Policies over
-    sets are told the revenues of the positions and the size of a set.
-    """
+    """Return the state before the first round, by the words of the key of the run."""
     key_policy = jax.random.split(key_of(words, jnp.uint32(INIT)))[1]
     if subset_size is None:
         return policy.in_order(order).init(key_policy, len(order), horizon)
@@ -97,10 +93,7 @@ def ask(
     state: State,
     feedback: Feedback,
 ) -> tuple[Action, State]:
-    """Tell a policy what came of a request, and let it choose the next one.
-
-    Consumes the state. What none of the runs needs takes no time.
-    """
+    """Tell a policy what came of a request, and let it choose the next one."""
     key_update, key_choose = jax.random.split(key_of(words, event))
 
     def update(state: State) -> State:
@@ -171,11 +164,9 @@ def play(
     seats: Batch[Seat],
     most: Int[Any, ""],
 ) -> tuple[Batch[Seat], Batch[Stretches]]:
-    """Play duels of runs up to their horizon, but no more than ``most`` events of each.
-
-    Consumes the seats. Returns the new ones, and what was played: axes are events, the
-    two stretches of each, and runs.
-    """
+    """Play duels of runs up to their horizon, at most ``most`` events of each."""
+    # Consumes the seats. Axes of the stretches: events, the two stretches of each,
+    # runs.
     play_one = partial(_play, policy, preference, horizon)
     step = jax.vmap(play_one, out_axes=(0, 1))
     none = jax.tree.map(jnp.zeros_like, jax.eval_shape(step, words, orders, seats)[1])
@@ -208,12 +199,12 @@ class ModelStepper(Stepper):
 
     program = PROGRAMS["jax"]
 
-    def __init__(self, policy: Any, num_arms: int, seeds: Any) -> None:
+    def __init__(self, policy: Any, num_arms: int, seed: int, epoch: int) -> None:
+        super().__init__(num_arms, seed, epoch)
         enable_program_cache()
-        self._num_arms, self._seeds = num_arms, seeds
         with jax.enable_x64(True):
             self._policy = jax.tree.map(as_leaf, policy)
-            self._key = jax.random.fold_in(jax.random.key(seeds.seed), seeds.epoch)
+            self._key = jax.random.fold_in(jax.random.key(seed), epoch)
 
     def begin(self, wins: Int[np.ndarray, "K K"]) -> Memory:
         """Tell votes pair by pair."""
@@ -243,7 +234,7 @@ class ModelStepper(Stepper):
 
     def ask(self, memory: Memory, number: int) -> Question | None:
         """Let the policy choose."""
-        before, rng = memory.round, self._seeds.generator(number)
+        before, rng = memory.round, self._generator(number)
         feedback: Any = None
         for step in range(PATIENCE):
             duel = self._call(memory, number, step, feedback)

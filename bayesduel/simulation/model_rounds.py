@@ -99,16 +99,16 @@ class ModelRuns(PolicyRuns):
         super().compile(rng)
         self.info()
 
-    def begin(self, first: int, rng: np.random.Generator) -> GoOn:
+    def begin(self, row: int, rng: np.random.Generator) -> GoOn:
         """Return what plays runs side by side."""
         self._runs_here, self._play_one = [], []
         best = self._tables.best_of(self._progress)
-        for row in range(first, first + self.side_by_side):
-            reseed(generator := new_generator(), self._policy.words[row])
-            self._play_one.append(super().begin(row, generator))
-            self._state["best"] = partial(best.__getitem__, row)
+        for beside in range(row, row + self.side_by_side):
+            reseed(generator := new_generator(), self._policy.words[beside])
+            self._play_one.append(super().begin(beside, generator))
+            self._state["best"] = partial(best.__getitem__, beside)
             self._runs_here.append(self._state)
-        self._place, self._horizon = first, int(self._tables.grid[-1])
+        self._place, self._horizon = row, int(self._tables.grid[-1])
         orders, size, revenues = self._here(self._orders), None, None
         if isinstance(environment := self._environment, SubsetEnvironment):
             size = environment.world.subset_size
@@ -212,11 +212,7 @@ def run_chunk(
     manner: Manner,
     **settings: Any,
 ) -> RunRecords:
-    """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
-
-    ``policy`` is what plays it in JAX, ``num_lanes`` runs side by side, and ``manner``
-    how duels are played.
-    """
+    """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``."""
     enable_program_cache()
     orders, words = orders_and_words(environment, runs, seed)
     # What is left over plays the last run as well: other shapes are compiled.

@@ -72,10 +72,7 @@ def cut_to_period(monitor: Any, idle: int, rounds: int) -> tuple[int, int]:
 
 @by_state
 def take_outcome(monitor: Any, pair: int, won: bool) -> bool:
-    """Count an outcome of the monitor, and say whether preferences have changed.
-
-    Then all is forgotten.
-    """
+    """Count an outcome; if preferences have changed, say so and forget all."""
     return False
 
 

@@ -34,8 +34,6 @@ from bayesduel.simulation.rounds import (
 BAD_PROBABILITY, BAD_REGRET = 11, 12
 """Faults of a world, beside those of a policy in ``rounds``."""
 
-WORLD_FAULTS = (BAD_PROBABILITY, BAD_REGRET)
-
 
 class WorldRun(NamedTuple):
     """One run in a world, arms of arrays by the numbers that the world uses."""
@@ -185,10 +183,7 @@ def charge_shared(
     whole: int,
     rounds: int,
 ) -> None:
-    """Add up the regret of the first ``rounds`` of ``whole`` shared self-duels.
-
-    In each part in which nothing changes, every arm has its share of the rounds.
-    """
+    """Add up the regret of the first ``rounds`` of ``whole`` shared self-duels."""
     gone, checkpoint = 0, progress[CHECKPOINT]
     for position in range(run.counts.size):
         run.counts[position] = 0
@@ -327,11 +322,9 @@ def loop_functions(
     contextual: bool,
     mark: Callable[[Any], Any] = lambda function: function,
 ) -> dict[str, Any]:
-    """Return what stands in the loop over rounds in place of functions of ``rounds``.
-
-    ``names`` has functions that are called in place of those of this module, such as
-    compiled methods of the world; ``mark`` compiles a function.
-    """
+    """Return what stands in the loop in place of functions of ``rounds``."""
+    # ``names`` has further ones, such as compiled methods; ``mark`` compiles a
+    # function.
     answers = kind.answer is not World.answer
     count = ask_world if answers else count_answers
     layers = {
@@ -350,20 +343,11 @@ def loop_functions(
 def python_loop(
     kind: type[World], *, contextual: bool, kernel: ScalarKernel | None = None
 ) -> Callable[..., None]:
-    """Return the loop over rounds in a class of worlds, played by Python.
-
-    The functions of a ``kernel`` are compiled, and called one at a time.
-    """
+    """Return the loop over rounds in a class of worlds, played by Python."""
     names = {} if kernel is None else _functions_of(kernel)
     names = loop_functions(kind, names, contextual=contextual)
-    shared = names["add_shared"]
-
-    def add_shared_quietly(*given: Any) -> None:
-        # The keys of splits are to overflow.
-        with np.errstate(over="ignore"):
-            shared(*given)
-
-    names["add_shared"] = add_shared_quietly
+    # The keys of splits are to overflow.
+    names["add_shared"] = np.errstate(over="ignore")(names["add_shared"])
     for function in (rounds.ask, rounds.tell, rounds.report):
         names[function.__name__] = with_names(function, names)
     return with_names(rounds.play, names)

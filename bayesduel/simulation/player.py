@@ -45,7 +45,6 @@ from bayesduel.simulation.steppers import (
     KernelStepper,
     Question,
     RuleStepper,
-    Seeds,
     Stepper,
     coin,
     near_pairs,
@@ -101,17 +100,16 @@ def stepper_of(
     """
     policy = innermost(policy)
     rule, kernel = rule_of(policy), kernel_of(policy)
-    seeds = Seeds(seed, epoch)
     if rule is not None:
         assert isinstance(rule, Policy)
-        return RuleStepper(rule, num_arms, seeds, horizon, features)
+        return RuleStepper(rule, num_arms, seed, epoch, horizon, features)
     if kernel is not None:
         planned = horizon if declared(policy, "needs_horizon") else None
-        return KernelStepper(kernel, num_arms, seeds, planned, compiled)
+        return KernelStepper(kernel, num_arms, seed, epoch, planned, compiled)
     # JAX takes a second to import.
     from bayesduel.simulation.model_calls import ModelStepper
 
-    return ModelStepper(over_model(policy), num_arms, seeds)
+    return ModelStepper(over_model(policy), num_arms, seed, epoch)
 
 
 @dataclass
@@ -412,7 +410,7 @@ class Player:
             raise SimulationArgumentError("won", rule, won, remedy="give one of these")
         number = self._num_events + 1
         first_won = coin(self._seed, number) if won is None else bool(won)
-        index = self._place_of_open(pair)
+        index = self._index_of_open(pair)
         request = None if index is None else self._open[index][2]
         if request is None:
             self._change(number, pair, int(first_won), 1)
@@ -434,7 +432,7 @@ class Player:
             If no question about them is open.
         """
         pair = self._pair(first, second)
-        index = self._place_of_open(pair)
+        index = self._index_of_open(pair)
         if index is None:
             rule, remedy = "must be open", "skip one of player.open_pairs"
             raise SimulationArgumentError("pair", rule, (first, second), remedy=remedy)
@@ -803,11 +801,9 @@ class Player:
         full: Bool[np.ndarray, "K K"] | None = None,
         redraws: int = 0,
     ) -> tuple[ChosenPair | None, int]:
-        """Open the next question, or one near it where that is not allowed.
-
-        A question about a pair that is ``full`` is drawn again, as long as there are
-        ``redraws``, and then replaced. Return what is left of these, too.
-        """
+        """Open the next question, or one near it where that is not allowed."""
+        # A question about a pair that is ``full`` is drawn again up to ``redraws``
+        # times, and then replaced. Return what is left of these, too.
         if self._unissued:
             return ChosenPair(self._issue(self._unissued[0])), redraws
         while True:
@@ -949,12 +945,11 @@ class Player:
             return f"{self.policy.label} waits for answers to {waiting} open {noun}"
         return f"{self.policy.label} has settled: it would ask no informative pair"
 
-    def _place_of_open(self, pair: tuple[int, int]) -> int | None:
-        wanted = {*pair}
-        for index, (first, second, _) in enumerate(self._open):
-            if {first, second} == wanted:
-                return index
-        return None
+    def _index_of_open(self, pair: tuple[int, int]) -> int | None:
+        pairs = ({first, second} for first, second, _ in self._open)
+        return next(
+            (index for index, open_ in enumerate(pairs) if open_ == {*pair}), None
+        )
 
     def _named(self, *arms: int) -> tuple[Any, ...]:
         names = self.arm_names

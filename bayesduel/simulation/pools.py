@@ -84,11 +84,7 @@ class Arrivals:
         return self._end < self._horizon
 
     def open(self) -> tuple[Int[np.ndarray, " k"], Int[np.ndarray, "k k"], Any]:
-        """Begin the next stretch.
-
-        Returns the positions of its arms, the wins so far between them, and what the
-        loop is given.
-        """
+        """Begin the next stretch: its arms, the wins so far, what the loop is given."""
         ledger, begin = self._ledger, self._end
         there = self._first <= begin + 1
         later = self._first[~there].min(initial=self._horizon + 1)

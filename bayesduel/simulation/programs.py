@@ -40,11 +40,11 @@ def program(kernel: str, function: str = "play") -> Callable[..., None]:
     Given None in place of the policy, as kernels are found by their states.
     """
     name = kernel if function == "play" else f"{kernel}-{function}"
-    return cached_program(_with_kernels(function), name)
+    return cached_program(with_kernels(function), name)
 
 
 @cache
-def _with_kernels(function: str) -> Any:
+def with_kernels(function: str) -> Any:
     """Return a function of the loop, in which all that asks a policy asks a kernel."""
     names = kernel_names()
     for part in (rounds.play_pair, rounds.ask, rounds.tell, rounds.report):
@@ -54,16 +54,21 @@ def _with_kernels(function: str) -> Any:
 
 def kernel_names() -> dict[str, Any]:
     """Return what stands in the loop in place of functions that ask a policy."""
-    return {function.__name__.strip("_"): function for function in _OF_KERNELS}
+    return {
+        "as_duel": _as_it_is,
+        "as_arm": _as_it_is,
+        "is_in_bulk": _is_in_bulk,
+        "count_wins": _count_wins,
+        "choose": _choose,
+        "update": _update,
+        "recommend": _recommend,
+        "is_shared": _is_shared,
+        "add_shared": _add_shared,
+    }
 
 
 @compiled
-def _as_duel(choice: Any) -> Any:
-    return choice
-
-
-@compiled
-def _as_arm(choice: Any) -> Any:
+def _as_it_is(choice: Any) -> Any:
     return choice
 
 
@@ -120,16 +125,3 @@ def _add_shared(
     # Of the whole stretch, and drawn always: no checkpoint changes a draw.
     key = raw_bits(rng)
     add_shared_rounds(ledger, progress, played, key, rounds, idle)
-
-
-_OF_KERNELS = (
-    _as_duel,
-    _as_arm,
-    _is_in_bulk,
-    _count_wins,
-    _choose,
-    _update,
-    _recommend,
-    _is_shared,
-    _add_shared,
-)

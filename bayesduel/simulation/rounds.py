@@ -154,10 +154,7 @@ BAD_ARM, BAD_IDLE_ROUNDS, BAD_ROUNDS, BAD_RECOMMENDATION = range(1, 5)
 
 
 def new_reports(every: int, horizon: int) -> Int[np.ndarray, "report 6"]:
-    """Return room for the outcomes that a policy has not been told.
-
-    Of each its round, the two arms, the wins of the first, the rounds, and a note.
-    """
+    """Return room for reports: round, two arms, wins of the first, rounds, a note."""
     return np.zeros((min(every, horizon), 6), dtype=np.int64)
 
 
@@ -285,10 +282,7 @@ def add_shared(
 
 
 def as_duel(choice: Any) -> Duel:
-    """Return a pair as a duel of a single round, and a duel as it is.
-
-    Raises ``PolicyParameterError`` if it is neither.
-    """
+    """Return a pair as a duel of a single round, and a duel as it is."""
     if isinstance(choice, Duel):
         return choice
     try:
@@ -304,10 +298,7 @@ def as_duel(choice: Any) -> Duel:
 
 
 def as_arm(choice: Any) -> int:
-    """Return an arm as an integer.
-
-    Raises ``PolicyParameterError`` if it is none.
-    """
+    """Return an arm as an integer."""
     try:
         return index(choice)
     except TypeError as error:
@@ -326,11 +317,8 @@ def ask(
     progress: Int[np.ndarray, " 12"],
     features: Any,
 ) -> tuple[int, int, int, int, int]:
-    """Return what to play: a champion, its rounds, a pair, and the rounds of that.
-
-    A policy whose own clock has stopped plays what it recommends, for all rounds that
-    are ``left``. A choice that cannot be played is noted as a fault.
-    """
+    """Return what to play: a champion, its rounds, a pair, and the rounds of that."""
+    # A policy whose own clock has stopped plays what it recommends to the end.
     if clock >= LONGEST_HORIZON:
         champion = first = second = as_arm(recommend(policy, state, rng))
         idle, rounds = left, 0
@@ -364,10 +352,7 @@ def watch(
     played: int,
     progress: Int[np.ndarray, " 12"],
 ) -> tuple[int, int]:
-    """Let a rule for stopping see rounds of a pair, one by one, in a random order.
-
-    Returns the wins and the rounds until it stops.
-    """
+    """Let a rule for stopping see rounds, one by one; return wins and rounds seen."""
     won = 0
     for gone in range(rounds):
         is_won = wins > 0
@@ -388,11 +373,7 @@ def tell(
     reports: Int[np.ndarray, "report 6"],
     progress: Int[np.ndarray, " 12"],
 ) -> None:
-    """Tell a policy the outcomes that arrive, in their order, each with its own round.
-
-    Stops where the policy comes to wait for the host; goes on from there when called
-    again.
-    """
+    """Tell a policy the outcomes that arrive, until it waits for the host."""
     while progress[REPORTED] < progress[WAITING] and not is_waiting(state):
         outcome = reports[progress[REPORTED]]
         progress[REPORTED] += 1
@@ -438,11 +419,8 @@ def hear(
     progress: Int[np.ndarray, " 12"],
     votes: Int[np.ndarray, "vote 3"],
 ) -> None:
-    """Let a new policy and its rule for stopping take in duels from before.
-
-    ``votes`` are positions of winners and losers, and whether the rule is told, too.
-    ``play`` goes on from here.
-    """
+    """Let a new policy and its rule for stopping take in duels from before."""
+    # Rows of ``votes``: winner, loser, whether the rule is told, too.
     init(state, rng)
     for row in range(len(votes)):
         winner, loser = votes[row, 0], votes[row, 1]

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from traceback import walk_tb
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float64, Int, Shaped, UInt32
@@ -27,7 +28,6 @@ from bayesduel.simulation.monitoring import BEGINS_ANEW, Monitor, new_monitor
 from bayesduel.simulation.open_worlds import (
     BAD_PROBABILITY,
     BAD_REGRET,
-    WORLD_FAULTS,
     WorldRun,
     python_loop,
 )
@@ -54,7 +54,6 @@ from bayesduel.simulation.runs import (
     Environment,
     GoOn,
     PairwiseEnvironment,
-    Results,
     RunRecords,
     WorldEnvironment,
     new_generator,
@@ -70,26 +69,8 @@ _MOVES = [EVENTS, CLOCK, PLAYED]
 told late the rounds that are played lag behind it."""
 
 
-class Variations(NamedTuple):
-    """Matrices that differ from run to run, and votes from before the first round."""
-
-    preferences: Float64[np.ndarray, "run K K"] | None = None
-    """Matrices of the runs, in place of that of the environment."""
-
-    votes: Int[np.ndarray, "vote 3"] | None = None
-    """Winner and loser of duels from before, and 1 where the rule for stopping is told
-    of it as well as the policy, else 0. Every run is told them in its own order. Of
-    kernels only."""
-
-
-PLAIN = Variations()
-
-
 class PairTables:
-    """Inputs and records of runs of duels, ``grid`` being their checkpoints.
-
-    ``new_stopping`` makes the state of a rule for stopping, for so many arms.
-    """
+    """Inputs and records of runs of duels, ``grid`` being their checkpoints."""
 
     play = staticmethod(rounds.play)
 
@@ -179,10 +160,7 @@ class PairTables:
 
 
 class WorldTables(PairTables):
-    """The same for runs in a world, which has a generator of its own in every run.
-
-    ``words`` seed it. Whether Numba plays the world is said by ``is_compiled``.
-    """
+    """The same for runs in a world, which has a generator of its own in every run."""
 
     def __init__(
         self,
@@ -254,18 +232,12 @@ class WorldTables(PairTables):
         return super().results(done) | {"regret": self._regret_at[:done]}
 
 
-def _play_quietly(*given: Any) -> None:
-    # The keys of splits are to overflow.
-    with np.errstate(over="ignore"):
-        rounds.play(*given)
+# The keys of splits are to overflow.
+_play_quietly: Any = np.errstate(over="ignore")(rounds.play)
 
 
 class PolicyRuns:
-    """Runs of a policy: a rule, compiled with the loop if it says so, or a kernel.
-
-    ``tables`` is what the loop reads and writes; ``stopping`` may end runs. What a
-    kernel is told before the first round is in ``votes``.
-    """
+    """Runs of a policy: a rule, compiled with the loop if it says so, or a kernel."""
 
     side_by_side = 1
     device = "cpu"
@@ -393,19 +365,19 @@ class PolicyRuns:
                     )
             return numbers
 
-    def results(self, done: int) -> Results:
-        """Return what the first ``done`` runs have come to."""
+    def results(self, done: int) -> tuple[Any, Any, Any, Any]:
+        """Return ledger, recommendations, events and stops of the first runs."""
         progress, orders = self._progress[:done], self._orders[:done]
         best = self._tables.best_of(self._progress)[:done]
         ledger, best = self._environment.with_original_labels(
             self._tables.results(done), best, orders
         )
         info = when_stopped(progress, orders) if self._stops else {}
-        return Results(ledger, best, progress[:, EVENTS].copy(), info)
+        return ledger, best, progress[:, EVENTS].copy(), info
 
     def _fault(self, row: int, fault: int, wrong: int) -> SimulationError:
         said = self._tables.faults[fault]
-        if fault not in WORLD_FAULTS:
+        if fault not in (BAD_PROBABILITY, BAD_REGRET):
             return self._error(row, said.format(wrong=wrong))
         value = self._tables.runs[row].wrong[0]
         return SimulationError(
@@ -420,15 +392,6 @@ class PolicyRuns:
         played = self._progress[row, PLAYED]
         return f"round {played + 1} of run {self._runs[row]}"
 
-    def _why_no_features(self) -> str:
-        world = getattr(self._environment, "world", None)
-        if world is not None and world.defines("features"):
-            return (
-                "the features of this world are new in every round: choose gets them "
-                "if the class says contextual = True"
-            )
-        return "the instance has no features"
-
     @contextmanager
     def _about(self, row: int) -> Iterator[None]:
         """Say of an exception of the policy where it was raised."""
@@ -437,36 +400,23 @@ class PolicyRuns:
         except BayesduelError:
             raise
         except Exception as error:
-            line = _line_of_user(error)
-            culprit = self._label
-            if (world := _world_of(error)) is not None:
-                culprit = f"{world.label}, in which {self._label} plays,"
+            culprit, line = self._label, ""
+            for frame, number in walk_tb(error.__traceback__):
+                owner = frame.f_locals.get("self")
+                if isinstance(owner, WorldBase):
+                    culprit = f"{owner.label}, in which {self._label} plays,"
+                if is_users(frame.f_globals.get("__name__")):
+                    line = f", {Path(frame.f_code.co_filename).name}, line {number}"
             note = f"raised by {culprit} in {self._where(row)}{line}"
             if "NoneType" in str(error) and self._environment.features is None:
-                note += "; problem.features is None, as " + self._why_no_features()
+                world = getattr(self._environment, "world", None)
+                why = "the instance has no features"
+                if world is not None and world.defines("features"):
+                    why = "the features of this world are new in every round: choose "
+                    why += "gets them if the class says contextual = True"
+                note += f"; problem.features is None, as {why}"
             error.add_note(note)
             raise
-
-
-def _world_of(error: Exception) -> WorldBase | None:
-    """Return the world one of whose methods has raised an error, if any."""
-    frame, world = error.__traceback__, None
-    while frame is not None:
-        owner = frame.tb_frame.f_locals.get("self")
-        world = owner if isinstance(owner, WorldBase) else world
-        frame = frame.tb_next
-    return world
-
-
-def _line_of_user(error: Exception) -> str:
-    """Return where a user's code has raised an error, or called what has raised it."""
-    frame, line = error.__traceback__, ""
-    while frame is not None:
-        if is_users(frame.tb_frame.f_globals.get("__name__")):
-            name = Path(frame.tb_frame.f_code.co_filename).name
-            line = f", {name}, line {frame.tb_lineno}"
-        frame = frame.tb_next
-    return line
 
 
 def is_compiled(policy: Any) -> bool:
@@ -499,15 +449,12 @@ def run_chunk(
     seed: int,
     stopping: StoppingRule | None = None,
     manner: Manner = STRAIGHT,
-    variations: Variations = PLAIN,
+    preferences: Float64[np.ndarray, "run K K"] | None = None,
+    votes: Int[np.ndarray, "vote 3"] | None = None,
     label: str = "",
     **settings: Any,
 ) -> RunRecords:
-    """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
-
-    ``policy`` is a rule, or a kernel that errors call ``label``. An exception of it is
-    raised as it is, with a note that names run and round.
-    """
+    """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``."""
     is_kernel = isinstance(policy, ScalarKernel)
     if not is_kernel:
         check_rule(policy)
@@ -525,13 +472,13 @@ def run_chunk(
 
         tables = SetTables(environment, policy, np.array(runs), words, grid)
     else:
-        new = stopping.new_state if stopping is not None else None
+        new: Any = stopping and stopping.new_state
         in_one = is_program(environment, policy)
-        if is_kernel and new is None and in_one:
+        if is_kernel and stopping is None and in_one:
             new = never_stops
-        elif new is not None and not in_one:
+        elif stopping is not None and not in_one:
             # Python reads fields of records, as Numba does.
-            new = partial(_new_unpacked, new)
+            new = lambda num_arms: unpacked(stopping.new_state(num_arms))  # noqa: E731
         if isinstance(environment, WorldEnvironment):
             tables = WorldTables(
                 environment,
@@ -543,11 +490,9 @@ def run_chunk(
                 new_stopping=new,
             )
         else:
-            tables = PairTables(
-                environment, len(runs), grid, manner, new, variations.preferences
-            )
+            tables = PairTables(environment, len(runs), grid, manner, new, preferences)
     policy_runs = PolicyRuns(
-        environment, policy, runs, orders, tables, stopping, variations.votes, label
+        environment, policy, runs, orders, tables, stopping, votes, label
     )
     return play_runs(policy_runs, words, runs=runs, horizon=int(grid[-1]), **settings)
 
@@ -564,7 +509,3 @@ def _with_features_of_arms(environment: PairwiseEnvironment) -> WorldEnvironment
         )
     world = FixedWorld(environment.preference, environment.features)
     return WorldEnvironment(world, 1, environment.shuffle)
-
-
-def _new_unpacked(new_state: Callable[[int], Any], num_arms: int) -> Any:
-    return unpacked(new_state(num_arms))

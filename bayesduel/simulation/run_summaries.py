@@ -65,11 +65,8 @@ def summarize(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def join(one: xr.Dataset, other: xr.Dataset) -> xr.Dataset:
-    """Join summaries of different runs.
-
-    The moments by the pairwise rule of Chan, Golub and LeVeque (1983, The American
-    Statistician 37, 242-247), which loses no digits where the mean is large.
-    """
+    """Join summaries of different runs."""
+    # Moments by Chan, Golub and LeVeque (1983), which loses no digits of large means.
     first, second = one.attrs["num_runs"], other.attrs["num_runs"]
     count = first + second
     apart = (other["regret_mean"] - one["regret_mean"]).to_numpy()
@@ -102,10 +99,7 @@ def _on_same_bins(one: xr.Dataset, other: xr.Dataset) -> tuple[xr.Dataset, xr.Da
 def _histogram(
     rows: Float[np.ndarray, "notion checkpoint run"],
 ) -> tuple[Int[np.ndarray, " bin"], Int[np.ndarray, "notion checkpoint bin"]]:
-    """Count what is in each bin, from the first to the last that is not empty.
-
-    Bin k > 0 holds what is from ``SMALLEST`` growth^(k - 1) to ``SMALLEST`` growth^k.
-    """
+    """Count what is in each bin, from the first to the last that is not empty."""
     exponents = np.log(np.maximum(rows, SMALLEST) / SMALLEST) / np.log(GROWTH)
     numbers = np.where(rows < SMALLEST, _ZERO, 1 + exponents.astype(np.int64))
     bins = np.arange(numbers.min(), numbers.max() + 1)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num, UInt32
@@ -23,20 +23,7 @@ from bayesduel.instances.world import World
 
 @dataclass(frozen=True)
 class PairwiseEnvironment:
-    """Independent answers with fixed probabilities.
-
-    Parameters
-    ----------
-    preference : float64 (K, K)
-        P(arm i is preferred to arm j).
-    shuffle : bool
-        Relabel the arms at random in each run, so that no policy profits from their
-        order.
-    features : float64 (K, d), optional
-        What policies know of the arms.
-    prices : float64 (K, K), optional
-        What duels cost, for policies that go by prices.
-    """
+    """Independent answers with fixed probabilities."""
 
     preference: Float[np.ndarray, "K K"]
     shuffle: bool = True
@@ -54,10 +41,7 @@ class PairwiseEnvironment:
         recommendation: Int[np.ndarray, " run"],
         order: Int[np.ndarray, "run K"],
     ) -> tuple[dict[str, Num[np.ndarray, "run C ..."]], Int[np.ndarray, " run"]]:
-        """Turn positions into arms, in what was recorded and recommended.
-
-        Rounds of {i, j} go to [min(i, j), max(i, j)]; self-duels stay on the diagonal.
-        """
+        """Turn positions into arms, in what was recorded and recommended."""
         best = np.take_along_axis(order, recommendation[:, None], axis=1)[:, 0]
         plays = plays_by_arm(ledger["plays"], order)
         return ledger | {"plays": plays}, best.astype(np.int64)
@@ -65,17 +49,7 @@ class PairwiseEnvironment:
 
 @dataclass(frozen=True)
 class WorldEnvironment:
-    """A world other than a preference matrix, which adds up regret itself.
-
-    Parameters
-    ----------
-    world : World
-        The world.
-    num_notions : int
-        Number of its notions of regret.
-    shuffle : bool
-        Relabel the arms at random in each run.
-    """
+    """A world other than a preference matrix, which adds up regret itself."""
 
     world: World
     num_notions: int
@@ -103,17 +77,7 @@ def num_features(environment: Any) -> int:
 
 @dataclass(frozen=True, eq=False)
 class SubsetEnvironment:
-    """A world of subset choice, and what is recorded there.
-
-    Parameters
-    ----------
-    world : SubsetWorld
-        Answers offers.
-    notions : tuple of str
-        The notions of regret that are recorded.
-    shuffle : bool
-        Relabel the arms at random in each run.
-    """
+    """A world of subset choice, and what is recorded there."""
 
     world: SubsetWorld
     notions: tuple[str, ...]
@@ -175,16 +139,11 @@ INIT = 2**32 - 1
 def orders_and_words(
     environment: Environment, runs: range, seed: int
 ) -> tuple[Int[np.ndarray, "run K"], UInt32[np.ndarray, "run 2"]]:
-    """Return the order of the arms in every run, and the words of its key.
-
-    Orders are int32 (run, K): the arm at each position. Words are uint32 (run, 2), as
-    ``jax.random.key_data(fold_in(key(seed), number))``; ``seed`` is below 2^63, numbers
-    of runs are below 2^32.
-
-    The order of a shuffled environment is drawn by ``split(fold_in(key, INIT))[0]``:
-    arms by 32 random bits each, as ``jax.random.permutation`` sorts them. Two with
-    equal bits, one pair in 2^32, keep their order.
-    """
+    """Return the order of the arms in every run, and the words of its key."""
+    # Words are those of ``jax.random.key_data(fold_in(key(seed), number))``. An order
+    # is drawn by ``split(fold_in(key, INIT))[0]``: arms are sorted by 32 random bits
+    # each, as by ``jax.random.permutation``. Seeds are below 2^63, numbers of runs
+    # below 2^32.
     num_arms, shuffle = environment.num_arms, environment.shuffle
     # Chunks are short, and a few hundred numbers take NumPy as long as twenty.
     size = max(16, 2048 // num_arms)
@@ -230,11 +189,9 @@ _WORD = 32
 
 
 def threefry(key: tuple[Word, Word], count: tuple[Word, Word]) -> tuple[Word, Word]:
-    """Return Threefry-2x32 with 20 rounds of counts by keys, the generator of JAX.
-
-    Arrays of one rank, which broadcast. J. K. Salmon, M. A. Moraes, R. O. Dror and
-    D. E. Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011.
-    """
+    """Return Threefry-2x32 with 20 rounds of counts by keys, the generator of JAX."""
+    # Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC
+    # 2011.
     schedule = (*key, key[0] ^ key[1] ^ _PARITY)
     left_word, right_word = count[0] + schedule[0], count[1] + schedule[1]
     for group in range(1, 6):
@@ -274,15 +231,6 @@ class RunRecords:
     """The device, as JAX calls it."""
 
 
-class Results(NamedTuple):
-    """Results of the first runs of a chunk, in the original labels."""
-
-    ledger: dict[str, np.ndarray]
-    recommendation: np.ndarray
-    events: np.ndarray
-    info: dict[str, np.ndarray]
-
-
 type GoOn = Callable[[int], tuple[Any, Any]]
 
 
@@ -296,15 +244,9 @@ def play_runs(
     segment_seconds: float,
     on_progress: Callable[[float], None] | None = None,
 ) -> RunRecords:
-    """Play the runs numbered ``runs``, each with a generator seeded by its words.
-
-    ``own`` is a :class:`bayesduel.simulation.driver.PolicyRuns`, and the words are
-    those of :func:`bayesduel.simulation.runs.orders_and_words`.
-    Runs are played in segments of about ``segment_seconds``, between which
-    ``on_progress`` is called with the share of rounds played, on a log scale.
-
-    Raises ``SimulationError`` if a run has used up ``event_limit`` events.
-    """
+    """Play the runs numbered ``runs``, each with a generator seeded by its words."""
+    # In segments of about ``segment_seconds``; ``on_progress`` is called in between
+    # with the share of rounds played, on a log scale.
     began = time.perf_counter()
     rng = new_generator()
     policy_runs.compile(rng)
@@ -335,16 +277,16 @@ def play_runs(
         infos.append(policy_runs.info())
     if any(info.keys() != infos[0].keys() for info in infos):
         raise SimulationError("info must name the same numbers after every run")
-    results = policy_runs.results(len(runs))
-    infos_by_name = {
+    numbers = {
         name: np.concatenate([np.atleast_1d(info[name]) for info in infos])[: len(runs)]
         for name in infos[0]
     }
+    ledger, recommendation, events, stops = policy_runs.results(len(runs))
     return RunRecords(
-        ledger=results.ledger,
-        recommendation=results.recommendation,
-        info=infos_by_name | results.info,
-        events=results.events,
+        ledger=ledger,
+        recommendation=recommendation,
+        info=numbers | stops,
+        events=events,
         run_seconds=time.perf_counter() - compiled,
         compile_seconds=compiled - began,
         device=policy_runs.device,
@@ -352,11 +294,9 @@ def play_runs(
 
 
 def new_generator() -> np.random.Generator:
-    """Return a generator that :func:`reseed` seeds run after run.
-
-    NumPy's SFC64, as the fastest. To make another one known to compiled code takes as
-    long as 50 duels.
-    """
+    """Return a generator that :func:`reseed` seeds run after run."""
+    # NumPy's fastest. To make another one known to compiled code takes as long as 50
+    # duels.
     return np.random.Generator(np.random.SFC64(0))
 
 

@@ -53,10 +53,7 @@ BAD_LENGTH, BAD_SIZE, BAD_ROUNDS, BAD_RECOMMENDATION = range(1, 5)
 
 
 class SetLedger(NamedTuple):
-    """Rounds in which each position was offered and sums of regret, per notion.
-
-    So far and at the checkpoints; and the set that is recommended at the end.
-    """
+    """Rounds in which each position was offered and sums of regret, per notion."""
 
     offers: Int[np.ndarray, " n"]
     regret: Float[np.ndarray, " N"]
@@ -136,10 +133,7 @@ def add_offer(
     rounds: int,
     ledger: SetLedger,
 ) -> int:
-    """Count rounds of one set, and write down what is so far at checkpoints among them.
-
-    Returns the number of the next checkpoint, which was ``place`` before.
-    """
+    """Count rounds of one set, at checkpoints too; return the next checkpoint."""
     while checkpoint < len(checkpoints) and checkpoints[checkpoint] <= played + rounds:
         passed = checkpoints[checkpoint] - played
         for position in range(len(subset)):
@@ -179,11 +173,7 @@ def play(
     progress: Int[np.ndarray, " 12"],
     event_limit: int,
 ) -> None:
-    """Play a run on to its last checkpoint, or to so many events.
-
-    Arms are numbered as the policy knows them. An event is a question to the policy. A
-    fault of the policy ends the run with a status, as compiled code raises nothing.
-    """
+    """Play a run on to its last checkpoint, or to so many events."""
     num_arms = len(ledger.offers)
     horizon = checkpoints[-1]
     played, events, checkpoint = (
@@ -216,11 +206,7 @@ def play(
 
 
 class OpenRun:
-    """One run of a world: its state, its generator, and the set offered last.
-
-    ``record`` and ``lane`` are what the functions that draw answers read; ``words``
-    seed the run, ``number`` names it in errors.
-    """
+    """One run of a world: its state, its generator, and the set offered last."""
 
     def __init__(
         self,
@@ -313,10 +299,7 @@ def play_open(
     progress: Int[np.ndarray, " 12"],
     event_limit: int,
 ) -> None:
-    """Play a run on to its last checkpoint, or to so many events.
-
-    As :func:`play`, in plain Python.
-    """
+    """Play a run on to its last checkpoint, or to so many events."""
     num_arms, horizon = len(ledger.offers), int(checkpoints[-1])
     while progress[PLAYED] < horizon and progress[EVENTS] < event_limit:
         progress[EVENTS] += 1
@@ -366,11 +349,10 @@ def play_offer(
 
 
 class SetTables:
-    """Inputs and records of runs of offers, ``words`` being those of their keys.
+    """Inputs and records of runs of offers, ``words`` being those of their keys."""
 
-    Worlds of choice are played by their formulas, and all other worlds by the open
-    loop; so are policies that read the features of rounds.
-    """
+    # The open loop plays worlds without formulas, and policies that read features of
+    # rounds.
 
     def __init__(
         self,

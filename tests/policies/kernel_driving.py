@@ -8,7 +8,7 @@ from bayesduel.ops.scalar.compiled import with_names
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies.policy import kernel_of
 from bayesduel.policies.policy_around import STRAIGHT, innermost, manner_of
-from bayesduel.simulation.programs import _with_kernels
+from bayesduel.simulation.programs import with_kernels
 from bayesduel.simulation.rounds import (
     RECOMMENDED,
     PairLedger,
@@ -42,7 +42,7 @@ def play_kernel(kernel, outcomes, horizon, seed=0, manner=STRAIGHT) -> PlayedByK
     """
     num_arms, longest = len(outcomes), 0
     counts = np.zeros((num_arms, num_arms), dtype=np.int64)
-    plain = _with_kernels("play")
+    plain = with_kernels("play")
 
     def count_wins(policy, rng, number, rounds):
         """Look up who wins; in place of a probability there is the number of a pair."""

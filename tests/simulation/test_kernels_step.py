@@ -14,7 +14,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.simulation.driver import EVENT_LIMIT
-from bayesduel.simulation.rule_runs import PLAIN, Variations, run_chunk
+from bayesduel.simulation.rule_runs import run_chunk
 from bayesduel.simulation.runs import PairwiseEnvironment
 from tests.policies.distributions import disagreements
 from tests.policies.instances import CYCLIC, MATRICES
@@ -67,7 +67,7 @@ def play(text, look_ahead, matrix, horizon, *, runs=1, seed=11, votes=None, grid
         seed=seed,
         event_limit=EVENT_LIMIT,
         segment_seconds=1.0,
-        variations=PLAIN if votes is None else Variations(votes=votes),
+        votes=votes,
     )
 
 

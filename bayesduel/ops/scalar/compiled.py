@@ -32,11 +32,8 @@ def compiled[Function: Callable[..., Any]](function: Function) -> Function:
 
 
 def by_state[Function: Callable[..., Any]](stub: Function) -> Function:
-    """Let a function be another one for every class of its first argument.
-
-    Which, ``implement_one`` says; the stub says what they all do, and is what holds for
-    all other classes.
-    """
+    """Let a function be another one for each class of its first argument."""
+    # ``implement_one`` enters one; the stub holds for all other classes.
     functions: dict[type, Callable[..., Any]] = {}
     plain: Any = inspect.unwrap(stub)
 

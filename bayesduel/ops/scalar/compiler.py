@@ -110,14 +110,9 @@ def is_disabled() -> bool:
 
 
 def cached_program(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Compile a function of Python, or find it on disk as ``name``.
-
-    Where Numba is told to compile nothing, Python runs it.
-
-    Each has a folder of its own, which is a function of all sources: Numba itself would
-    only ask whether the file of the function is the same, and two processes that
-    compile it for two kernels at once could mix them up.
-    """
+    """Compile a function of Python, or find it on disk as ``name``."""
+    # Each name has a folder of its own: two processes that compile one function for two
+    # kernels at once could mix them up.
     if is_disabled():
         return partial(run_uncompiled, function)
     compiled: Any = standalone(function)

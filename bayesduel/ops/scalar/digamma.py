@@ -10,11 +10,9 @@ _LARGE = 10.0
 
 @compiled
 def digamma(x: float) -> float:
-    """Return the derivative of log gamma at a positive number.
-
-    psi(x) = psi(x + 1) - 1 / x up to 10, then the asymptotic series (Abramowitz and
-    Stegun 1964, 6.3.18).
-    """
+    """Return the derivative of log gamma at a positive number."""
+    # psi(x) = psi(x + 1) - 1 / x up to 10, then the series of Abramowitz and Stegun
+    # 6.3.18.
     shift = 0.0
     while x < _LARGE:
         shift += 1.0 / x

@@ -141,10 +141,7 @@ def hypergeometric(
 
 @compiled
 def _log_factorial_ratio(number: int, steps: int) -> float:
-    """Return log((number + steps)! / number!).
-
-    The terms that grow with ``number`` are not subtracted from one another.
-    """
+    """Return log((number + steps)! / number!)."""
     start, end = float(number), float(number + steps)
     if start < _SMALL or end < _SMALL:
         return math.lgamma(end + 1.0) - math.lgamma(start + 1.0)

@@ -20,13 +20,10 @@ _MOST_ENTRIES = 2**18
 
 
 def run_uncompiled(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function that could be compiled as it stands; to the same effect.
-
-    Arrays, also in named tuples, are changed as the compiled function would change
-    them; not at all where it raises: an ``ArithmeticError`` or ``ValueError`` where
-    compiled code goes on with infinity or what is no number, as after a division by
-    zero, or where an array is too large to be worth it.
-    """
+    """Call a function that could be compiled as it stands; to the same effect."""
+    # Arguments do not change where it raises: an ArithmeticError or ValueError where
+    # compiled code goes on with infinity, or where an array is too large to be worth
+    # it.
     given = [unpacked(value) for value in arguments]
     with np.errstate(all="ignore"):
         result = inspect.unwrap(function)(*given)
