@@ -21,8 +21,7 @@ from typing import Any
 
 _OURS = ("bayesduel", "theory")
 
-type _Found = dict[str, list[bytes]]
-"""Sources that were visited, by name."""
+type _Found = dict[str, list[bytes]]  # Sources that were visited, by name
 
 
 def code_digest(policy: Any) -> str:
@@ -65,7 +64,10 @@ def _note(value: Any, takes: Callable[[str | None], bool], values: _Found) -> No
         return
     values[name] = parts = []
     if isinstance(value, type):
-        named = {x: _function_of(y) for x, y in vars(value).items()}
+        named = {
+            x: getattr(y, "__func__", getattr(y, "fget", y))
+            for x, y in vars(value).items()
+        }
         named = {x: y for x, y in named.items() if not _is_generated(x, y)}
     else:
         parts += [
@@ -78,11 +80,6 @@ def _note(value: Any, takes: Callable[[str | None], bool], values: _Found) -> No
     for member in sorted(named):
         parts += [member.encode(), _plain(named[member])]
         _visit(named[member], takes, values)
-
-
-def _function_of(member: Any) -> Any:
-    """Return the function of a method or property; what is none as it is."""
-    return getattr(member, "__func__", getattr(member, "fget", member))
 
 
 def _is_generated(name: str, member: Any) -> bool:

@@ -7,8 +7,7 @@ import math
 
 _NEWTON_STEPS = 12
 
-_TINY = 1e-292
-"""Below this a quotient by a probability could overflow."""
+_TINY = 1e-292  # Below this a quotient by a probability could overflow
 
 
 def kl_to_half(gap: float) -> float:

@@ -21,27 +21,23 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+# A folder, "off", or empty, for the user's folder for caches; that is also what unset
+# means in processes of ours
 VARIABLE = "BAYESDUEL_CACHE"
-"""A folder, "off", or empty, for the user's folder for caches; that is also what unset
-means in processes of ours."""
-
 _process_is_ours = False
 
+# A program takes about 0.1 MB: room for every policy on a hundred sizes
 _MOST_BYTES = 2**30
-"""A program takes about 0.1 MB: room for every policy on a hundred sizes."""
+_LEAST_SECONDS = 0.2  # Seconds of compiling below which a program is not kept
 
-_LEAST_SECONDS = 0.2
-"""Seconds of compiling below which a program is not kept."""
-
+# Programs of other versions or machines are removed after so long without use
 _FORGOTTEN_DAYS = 60
-"""Programs of other versions or machines are removed after so long without use."""
 
+# Names of folders with the programs of one machine and certain versions
 _OURS = re.compile(r"(jaxlib|numba)-[^/]+-[0-9a-f]{12}")
-"""Names of folders with the programs of one machine and certain versions."""
 
+# Linux allows a process 65,530 memory mappings; a program of JAX takes 500 to 800
 _MOST_MAPPINGS = 30_000
-"""Linux allows a process 65,530 memory mappings; a program of JAX takes 500 to 800."""
-
 _COMPILES = re.compile(r"ops\.scalar\.compiled|^\s*(?:from|import) numba", re.MULTILINE)
 _IMPORTED = re.compile(r"^from ((?:bayesduel|theory)\.[\w.]+) import", re.MULTILINE)
 
@@ -171,10 +167,7 @@ def _machine() -> str:
 
 
 def _remove_unfinished(folder: Path) -> None:
-    """Remove programs that a killed process left, before JAX noted when it used them.
-
-    Names and lock are those of JAX.
-    """
+    """Remove programs that a killed process left without a note of their use."""
     from filelock import FileLock, Timeout
 
     with suppress(OSError, Timeout), FileLock(folder / ".lockfile", timeout=2):

@@ -11,8 +11,8 @@ from bayesduel.arguments.limits import LONGEST_HORIZON
 
 _LOG_LONGEST = math.log(LONGEST_HORIZON)
 
+# More than ``exp`` and ``log`` may be off for logarithms up to those of 2^62
 _ROUNDING = 1e-13
-"""More than ``exp`` and ``log`` may be off for logarithms up to those of 2^62."""
 
 
 def record(**values: float) -> Any:
@@ -56,10 +56,7 @@ def one_of_largest(rng: Generator, values: Real[np.ndarray, " n"]) -> int:
 def drawn_highest(
     rng: Generator, values: Float[np.ndarray, " n"], rounding: float
 ) -> int:
-    """Draw the place of one of the largest values, equal but for a relative rounding.
-
-    Each of them is equally likely.
-    """
+    """Draw one of the places of the largest values, equal but for this rounding."""
     highest = values.max()
     drawn, number = 0, 0
     for index in range(len(values)):
@@ -97,10 +94,8 @@ def only(arm: int, num_arms: int) -> Bool[np.ndarray, " n"]:
 def most_beaten(
     rng: Generator, wins: Int[np.ndarray, "K K"], among: Bool[np.ndarray, " K"]
 ) -> int:
-    """Return the arm, of those ``among`` all, that beats the most others empirically.
-
-    Ties by the larger total of wins, then at random.
-    """
+    """Return the arm, of those ``among`` all, that beats most others empirically."""
+    # Ties by the larger total of wins, then at random.
     best, number, most, most_wins = 0, 0, -1, -1
     for arm in range(len(wins)):
         if not among[arm]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit, types
@@ -28,42 +28,39 @@ from bayesduel.policies.policy import Duel, PolicyBase, Wins
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.simulation import rounds, set_rounds
 from bayesduel.simulation.open_worlds import loop_functions
-from bayesduel.simulation.programs import kernel_names, program_name
+from bayesduel.simulation.programs import kernel_names
 from bayesduel.simulation.rounds import as_arm, as_duel, is_in_bulk
 from bayesduel.simulation.set_rounds import as_mask, as_offer
-from bayesduel.stopping.base import StoppingRule
 
 _OPTIONS: Any = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
 
+# Python calls the whole program only
 _OUR_OPTIONS: Any = {**_OPTIONS, "no_cpython_wrapper": True}
-"""Python calls the whole program only."""
 
+# Options of our rules, in which no function calls itself
 _RULE_OPTIONS: Any = {**RULE_PART_OPTIONS, "no_cfunc_wrapper": True}
-"""Options of our rules, in which no function calls itself."""
 
+# Without, an index outside of an array would overwrite what belongs to others. Takes
+# the time of a second rule; tests play ours in Python as well, which checks.
 _USERS_OPTIONS: Any = {**_OUR_OPTIONS, "boundscheck": True}
-"""Without, an index outside of an array would overwrite what belongs to others. Takes
-the time of a second rule; tests play ours in Python as well, which checks."""
 
+# Options of methods of worlds, which may make arrays; callers make none, and would pass
+# on their own options. To inline them takes half of the time of an event.
 _WITH_ARRAYS: Any = {"_nrt": True, "forceinline": True}
-"""Options of methods of worlds, which may make arrays; callers make none, and would
-pass on their own options. To inline them takes half of the time of an event."""
 
+# Compiled functions of our rules, which share most of them
 _OUR_HELPERS: dict[FunctionType, Any] = {}
-"""Compiled functions of our rules, which share most of them."""
-
 _WORD = np.dtype("U24")
 
 _COMPILED = ("choose", "update", "recommend")
 
+# Errors about answers of a type that the loop does not read, and remedies
 _ASKED = {
     "as_arm": ("recommend must return an arm", "return an integer"),
     "as_duel": ("choose must return a pair of arms, or a Duel", "return two integers"),
     "as_offer": ("choose must return a set of arms, or an Offer", "return a mask"),
     "as_mask": ("recommend must return a set of arms", "return a mask"),
 }
-"""Errors about answers of a type that the loop does not read, and remedies."""
-
 _OUR_FILES = (
     "simulation/rounds.py",
     "simulation/set_rounds.py",
@@ -77,36 +74,22 @@ _REMEDY = (
 )
 
 
-class _Loop(NamedTuple):
-    """The loop that is compiled with a rule."""
+# Functions between the loop over pairs and the rule, each calling only those before it.
+# Other functions that the loop calls are compiled once for all rules.
+_PARTS = rounds.play_pair, rounds.ask, rounds.tell, rounds.report
 
-    play: FunctionType
-    parts: tuple[FunctionType, ...] = ()
-    """Functions between the loop and the rule, each calling only those before it. Other
-    functions that the loop calls are compiled once for all rules."""
-
-
-_PAIRS = _Loop(rounds.play, (rounds.play_pair, rounds.ask, rounds.tell, rounds.report))
-
-_SETS = _Loop(set_rounds.play)
-
-
-def compiled_rounds(
-    kind: type[PolicyBase], world: World | None = None
-) -> Callable[..., None]:
-    """Return the loop over rounds with the rule of a class, and a world, in it."""
-    # It takes the fields of the policy from :func:`parameters_record`.
-    # It takes the fields of the policy from :func:`parameters_record`.
-    form = None if world is None else (type(world), len(world.notions) > 1)
-    return _compiled_rounds(kind, form)
+type Form = tuple[type[World], bool]  # A compiled world; if it has several notions
 
 
 @cache
-def _compiled_rounds(
-    kind: type[PolicyBase], form: tuple[type[World], bool] | None
+def compiled_rounds(
+    kind: type[PolicyBase], form: Form | None = None
 ) -> Callable[..., None]:
+    """Return the loop over rounds with the rule of a class, and a world, in it."""
+    # It takes the fields of the policy from :func:`parameters_record`.
     learn_states()
-    loop = _SETS if issubclass(kind, SubsetPolicy) else _PAIRS
+    in_pairs = not issubclass(kind, SubsetPolicy)
+    play, parts = (rounds.play, _PARTS) if in_pairs else (set_rounds.play, ())
     methods = {name: getattr(kind, name) for name in _COMPILED}
     options, around, made = _USERS_OPTIONS, _OUR_OPTIONS, {}
     if _is_ours(kind):
@@ -118,12 +101,11 @@ def _compiled_rounds(
     }
     contextual = bool(getattr(kind, "contextual", False))
     names = rule | _asked_by(rule["choose"], contextual, around)
-    ours = [loop.play, *loop.parts, _asked_by]
-    in_bulk = loop is _PAIRS and is_in_bulk(kind)
-    if loop is _PAIRS:
+    ours = [play, *parts, _asked_by]
+    in_bulk = in_pairs and is_in_bulk(kind)
+    if in_pairs:
         names |= _played_by(rule["update"], in_bulk, contextual, around)
         ours += [_played_by, _in_bulk, _one_by_one]
-    parts = loop.parts
     if contextual:
         parts = tuple(function for function in parts if function is not rounds.tell)
     if form is not None:
@@ -133,7 +115,7 @@ def _compiled_rounds(
         parts = tuple(function for function in parts if function.__name__ not in names)
     for function in parts:
         names[function.__name__] = njit(**around)(with_names(function, names))
-    program: Any = njit(**_OPTIONS)(with_names(loop.play, names))
+    program: Any = njit(**_OPTIONS)(with_names(play, names))
     if not any(_calls_itself(function) for function in methods.values()):
         digest = functions_digest([*methods.values(), *ours])
         cache_on_disk(program, f"{'bulk' if in_bulk else 'rule'}-{digest[:16]}")
@@ -183,30 +165,21 @@ def world_functions(
     return functions
 
 
-def kernel_rounds(
-    kernel: str, stopping: StoppingRule | None, world: World
-) -> Callable[..., None]:
-    """Return the loop over rounds with a kernel and a compiled world in it."""
-    name = program_name(kernel, stopping)
-    return _kernel_rounds(name, type(world), len(world.notions) > 1)
-
-
 @cache
-def _kernel_rounds(
-    name: str, kind: type[World], several_notions: bool
-) -> Callable[..., None]:
+def kernel_rounds(name: str, form: Form) -> Callable[..., None]:
+    """Return the loop over rounds with a kernel and a compiled world in it."""
     learn_states()
     names = kernel_names()
-    names |= world_functions(kind, several_notions, False, names)
+    names |= world_functions(*form, False, names)
     for function in (rounds.ask, rounds.tell, rounds.report):
         names[function.__name__] = marked(with_names(function, names))
     program: Any = standalone(with_names(rounds.play, names))
-    methods = world_methods(kind).values()
+    methods = world_methods(form[0]).values()
     if not any(_calls_itself(function) for function in methods):
         digest = functions_digest([*methods, world_functions])
         cache_on_disk(program, f"{name}-in-{digest[:16]}")
 
-    return _explained(program, [kind])
+    return _explained(program, [form[0]])
 
 
 def _explained(program: Callable[..., None], kinds: list[type]) -> Callable[..., None]:

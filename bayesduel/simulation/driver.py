@@ -32,15 +32,13 @@ from bayesduel.simulation.runs import (
 )
 from bayesduel.stopping.base import StoppingRule
 
+# Events that one run may take. Their number is folded into 32 bits of its key, and most
+# policies count duels of a pair, one per event, as int32.
 EVENT_LIMIT = 2**31 - 2
-"""Events that one run may take. Their number is folded into 32 bits of its key, and
-most policies count duels of a pair, one per event, as int32."""
+ARMS_OF_ONE_LANE = 256  # With so many arms, lanes beside one another only cost memory
 
-ARMS_OF_ONE_LANE = 256
-"""With so many arms, lanes beside one another only cost memory."""
-
+# Aim for the length of a segment: short enough for Ctrl-C and a progress bar
 _SEGMENT_SECONDS = 0.5
-"""Aim for the length of a segment: short enough for Ctrl-C and a progress bar."""
 
 
 def run_chunk(
@@ -184,11 +182,8 @@ def compiled_as(
 
 
 def default_num_lanes(num_runs: int, num_arms: int = 2) -> int:
-    """Return how many lanes suit this machine, a multiple of 8; 1 for very many arms.
-
-    Up to 64 runs go side by side on a CPU, in waves of about the same size: one of few
-    runs costs as much as any.
-    """
+    """Return how many lanes suit this machine, a multiple of 8 or 1."""
+    # Waves of lanes are of about the same size: one of few runs costs as much as any.
     import jax  # Takes a second.
 
     on_cpu = jax.default_backend() == "cpu"

@@ -30,16 +30,13 @@ from bayesduel.types import (
     State,
 )
 
-EVENTS = 32
-"""Events of a run in one call of :func:`play`, at most."""
+EVENTS = 32  # Events of a run in one call of :func:`play`, at most
 
 
 class Feedback(NamedTuple):
-    """Feedback that a policy gets before it chooses for the round ``asks_about``.
+    """Feedback that a policy gets before it chooses for a round, or for none (0)."""
 
-    That is 0 if it is not asked. ``counts`` says whether there is anything to tell: the
-    last ``round`` of ``request`` that was played, and what came of it.
-    """
+    # ``counts``: whether there is an outcome of ``request``, up to its last ``round``.
 
     counts: Bool[Any, ""]
     asks_about: Int[Any, ""]
@@ -48,11 +45,11 @@ class Feedback(NamedTuple):
     outcome: Any
 
 
+# A run on its way, after so many events and rounds
 type Seat = tuple[State, UInt32[Array, ""], RoundCount]
-"""A run on its way, after so many events and rounds."""
 
+# The rounds of stretches of one pair, and the two arms of each
 type Stretches = tuple[Int[Array, "*stretch"], Int[Array, "*stretch 2"]]
-"""The rounds of stretches of one pair, and the two arms of each."""
 
 
 def as_leaf(value: Any) -> Shaped[Array, "..."]:
@@ -182,15 +179,13 @@ def play(
 
 
 _DUEL: Any = Duel
-_OUTCOME: Any = Outcome
-"""Tuples of Python numbers in place of arrays."""
+_OUTCOME: Any = Outcome  # Tuples of Python numbers in place of arrays
 
+# With the types of a duel
 _NO_DUEL: Any = _DUEL(np.int32(0), np.int64(0), np.int32(0), np.int32(0), np.int64(0))
-"""With the types of a duel."""
 
+# Above the numbers of events: those of the votes from which a policy begins
 _BEGINS = 2**31
-"""Above the numbers of events: those of the votes from which a policy begins."""
-
 _RECOMMENDATION = 2**31 - 1
 
 

@@ -46,8 +46,7 @@ class _ModelPolicy:
     rule: Any
     words: UInt32[np.ndarray, "run 2"]
     compiled = False
-    clock = CLOCK
-    """Where a run's progress has the rounds by which the rule counts."""
+    clock = CLOCK  # Where a run's progress has the rounds by which the rule counts
 
     def start(self, problem: Problem, *_: Any) -> dict[str, Any]:
         return {"reports": deque(), "blank": _report(0, 0, 0, 0, 0)}

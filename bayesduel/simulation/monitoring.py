@@ -12,20 +12,19 @@ from jaxtyping import Int
 from bayesduel.ops.scalar.compiled import by_state, implement_one
 from bayesduel.policies.change.monitored_dueling import monitoring
 
+# Rounds of the period that are over, and whether the policy must start anew
 PLACE, BEGINS_ANEW = range(2)
-"""Rounds of the period that are over, and whether the policy must start anew."""
 
+# Per pair: outcomes since the last change, and wins in each half of a window
 COUNT, OLDER, NEWER = range(3)
-"""Per pair: outcomes since the last change, and wins in each half of a window."""
 
 
 class Monitor(NamedTuple):
     """The state of a monitor in one run."""
 
     pairs: Int[np.ndarray, "pair 2"]
+    # 1 where the first arm has won; the n-th outcome in the place n modulo w
     outcomes: Int[np.ndarray, "pair w"]
-    """1 where the first arm has won; the n-th outcome in the place n modulo w."""
-
     sums: Int[np.ndarray, "pair 3"]
     now: Int[np.ndarray, " 2"]
     period: int
@@ -57,10 +56,7 @@ def begins_anew(monitor: Any) -> bool:
 
 @by_state
 def due_pair(monitor: Any) -> tuple[int, int, int]:
-    """Return the number of the pair that is to meet, and its arms; or -1 three times.
-
-    Then it is the turn of the policy.
-    """
+    """Return the number and arms of the pair that is to meet; -1 if there is none."""
     return -1, -1, -1
 
 

@@ -34,14 +34,9 @@ from bayesduel.votes.comparisons import Comparisons
 from bayesduel.votes.pairs import GivenVotes, given_votes
 from theory.arguments import integer_from, items_of, seed_of
 
-USUAL_POLICY = "d-ts+"
-"""The policy of few arms."""
-
-_POOL = 40
-"""Solutions of perturbed equations of which all draws of a call are made."""
-
-_AT_ONCE = 32
-"""Questions that are chosen at once, by two draws each of all utilities."""
+USUAL_POLICY = "d-ts+"  # The policy of few arms
+_POOL = 40  # Solutions of perturbed equations of which all draws of a call are made
+_AT_ONCE = 32  # Questions that are chosen at once, by two draws each of all utilities
 
 
 class NextPair(NamedTuple):
@@ -240,7 +235,9 @@ def next_pairs(
         if not allowed.any():
             _refuse_all(judge if answered else None, excluded)
     leader = player._arm(player.recommend(), "leader")
-    beaten = _likely_wins(player.wins)
+    # P(i is better than j) of a uniform prior; no arm is better than itself.
+    better = betainc(player.wins.T + 1.0, player.wins + 1.0, 0.5)
+    np.fill_diagonal(better, 0.0)
     chosen = player._next_pairs(number, allowed)
     if len(chosen) < number:
         rule = f"must be at most {len(chosen)}: {player._why_nothing()}"
@@ -249,7 +246,7 @@ def next_pairs(
     hidden = {frozenset(player._pair(*pair)) for pair in answered}
     return [
         NextPair._make(
-            (*player._named(*pair.pair), _reason(player, pair, leader, beaten, hidden))
+            (*player._named(*pair.pair), _reason(player, pair, leader, better, hidden))
         )
         for pair in chosen
     ]
@@ -380,14 +377,6 @@ def _pairs_of_draws(
             reason += f"{share:.2g}"
         chosen.append(NextPair(shown[one], shown[other], reason))
     return chosen
-
-
-def _likely_wins(wins: np.ndarray) -> Float64[np.ndarray, "K K"]:
-    """Return P(i is better than j) of a uniform prior for every pair."""
-    # No arm is better than itself.
-    better = betainc(wins.T + 1.0, wins + 1.0, 0.5)
-    np.fill_diagonal(better, 0.0)
-    return better
 
 
 def _reason(

@@ -7,6 +7,7 @@ policy are compiled, Numba makes one program of all of them.
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,46 +32,34 @@ from bayesduel.simulation.rounds import (
     count_wins,
 )
 
+# Faults of a world, beside those of a policy in ``rounds``
 BAD_PROBABILITY, BAD_REGRET = 11, 12
-"""Faults of a world, beside those of a policy in ``rounds``."""
 
 
 class WorldRun(NamedTuple):
     """One run in a world, arms of arrays by the numbers that the world uses."""
 
-    world: Any
-    """The world; for compiled code a record of its fields."""
-
+    world: Any  # The world; for compiled code a record of its fields
     state: Any
+    # The world's generator; the policy and the coins of answers have another one
     rng: Generator
-    """The world's generator; the policy and the coins of answers have another one."""
 
+    # ``order[position]`` is the arm that the policy knows as ``position``
     order: Int[np.ndarray, " K"]
-    """``order[position]`` is the arm that the policy knows as ``position``."""
+    table: Float[np.ndarray, "K d"]  # Features that hold in all rounds, by positions
+    advances: bool  # Whether the world defines ``advance``
 
-    table: Float[np.ndarray, "K d"]
-    """Features that hold in all rounds, by positions."""
-
-    advances: bool
-    """Whether the world defines ``advance``."""
-
+    # The last round for which the state is valid; 0 before the first one
     until: Int[np.ndarray, " 1"]
-    """The last round for which the state is valid; 0 before the first one."""
-
-    costs: Float[np.ndarray, " N"]
-    """Regret of one round, by notions."""
-
+    costs: Float[np.ndarray, " N"]  # Regret of one round, by notions
     regret: Float[np.ndarray, " N"]
     """Sums of all rounds so far."""
 
-    regret_at: Float[np.ndarray, "C N"]
-    """The sums at the checkpoints."""
+    regret_at: Float[np.ndarray, "C N"]  # The sums at the checkpoints
 
+    # Rounds of a shared stretch that are charged already, by positions
     counts: Int[np.ndarray, " K"]
-    """Rounds of a shared stretch that are charged already, by positions."""
-
-    wrong: Float[np.ndarray, " 1"]
-    """The number that was refused."""
+    wrong: Float[np.ndarray, " 1"]  # The number that was refused
 
 
 # --- Methods of a world: Numba is given the compiled ones in their place -------------
@@ -357,13 +346,13 @@ def _functions_of(kernel: ScalarKernel) -> dict[str, Any]:
     """Return what stands in the loop in place of functions that ask a policy."""
     from bayesduel.ops.scalar.compiler import is_disabled
 
-    calls = KernelCalls(kernel, compiled=not is_disabled())
+    call = KernelCalls(kernel, compiled=not is_disabled()).call
 
     def defined(name: str, otherwise: Any) -> Callable[..., Any]:
         # Most kernels lack most of the optional functions; a call takes microseconds.
-        known, call = BY_STATE[getattr(scalar_kernel, name)], getattr(calls, name)
+        known = BY_STATE[getattr(scalar_kernel, name)]
         return lambda state, *others: (
-            call(state, *others) if type(state) in known else otherwise
+            call(name, state, *others) if type(state) in known else otherwise
         )
 
     return {
@@ -372,14 +361,14 @@ def _functions_of(kernel: ScalarKernel) -> dict[str, Any]:
         "reads_self_duels": defined("reads_self_duels", False),
         "note": defined("note", 0),
         "recall": defined("recall", None),
-        "share_idle_rounds": calls.share_idle_rounds,
-        "choose": lambda policy, state, rng, round_, _: calls.choose(
-            state, rng, round_
+        "share_idle_rounds": partial(call, "share_idle_rounds"),
+        "choose": lambda policy, state, rng, round_, _: call(
+            "choose", state, rng, round_
         ),
-        "update": lambda policy, state, rng, round_, first, second, wins, *_: (
-            calls.update(state, rng, round_, first, second, wins > 0)
+        "update": lambda policy, state, rng, round_, first, second, wins, *_: call(
+            "update", state, rng, round_, first, second, wins > 0
         ),
-        "recommend": lambda policy, state, rng: calls.recommend(state, rng),
+        "recommend": lambda policy, state, rng: call("recommend", state, rng),
         "as_duel": lambda duel: duel,
         "is_in_bulk": lambda policy: False,
         "is_shared": lambda champion: champion == SEVERAL,

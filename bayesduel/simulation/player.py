@@ -49,13 +49,7 @@ from bayesduel.simulation.steppers import (
     coin,
     near_pairs,
 )
-from theory.arguments import (
-    arm_index,
-    integer_from,
-    seed_of,
-    share_of,
-    true_or_false,
-)
+from theory.arguments import arm_index, integer_from, seed_of, share_of, true_or_false
 from theory.identification.evidence import against_better, eliminated_by
 from theory.validation import numeric_array, price_table
 
@@ -64,23 +58,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Player", "stepper_of"]
 
-type Arm = int | str
-"""An arm by its position, or by its name."""
+type Arm = int | str  # An arm by its position, or by its name
+MOST_QUESTIONS = 10**6  # Questions that are asked for at once
 
-MOST_QUESTIONS = 10**6
-"""Questions that are asked for at once."""
-
+# The largest share of one pair in the questions that a policy draws at once. Late in a
+# study most of them are about one pair, and should be.
 _LARGEST_SHARE = 4, 5
-"""The largest share of one pair in the questions that a policy draws at once.
 
-Late in a study most of them are about one pair, and should be.
-"""
-
+# For each question of a batch: draws of pairs that were drawn often enough
 _REDRAWS = 10
-"""For each question of a batch: draws of pairs that were drawn often enough."""
-
-MOST_ARMS = 2000
-"""Arms of a player, which holds tables of all pairs."""
+MOST_ARMS = 2000  # Arms of a player, which holds tables of all pairs
 
 
 def stepper_of(
@@ -93,11 +80,7 @@ def stepper_of(
     features: Float[np.ndarray, "K d"] | None,
     compiled: bool | None = None,
 ) -> Stepper:
-    """Return what advances a policy, of whatever kind.
-
-    Self-duels are left out and answers come when they come, whatever the manner in
-    which the policy is played in simulations. ``compiled`` is that of ``KernelCalls``.
-    """
+    """Return what advances a policy, of whatever kind, with all self-duels left out."""
     policy = innermost(policy)
     rule, kernel = rule_of(policy), kernel_of(policy)
     if rule is not None:
@@ -131,8 +114,8 @@ class ChosenPair(NamedTuple):
 
     pair: tuple[int, int]
     instead_of: tuple[int, int] | None = None
+    # Whether that one may not be asked; else it is asked often enough
     is_excluded: bool = False
-    """Whether that one may not be asked; else it is asked often enough."""
 
 
 def pair_of(
@@ -841,11 +824,8 @@ class Player:
     def _with_likely_answers(
         self, number: int, allowed: Bool[np.ndarray, "K K"] | None
     ) -> list[ChosenPair]:
-        """Open questions one by one, each as if those before had their likely answer.
-
-        The policy goes on in a copy. To itself they are questions that it did not ask,
-        but its clock goes on, as it also counts rounds without a question.
-        """
+        """Open questions, each as if those before had their likely answer."""
+        # The policy goes on in a copy; only its clock goes on in the original.
         memory = self._stepper.copied(self._memory)
 
         def imagine(question: Question | None, pair: tuple[int, int]) -> None:

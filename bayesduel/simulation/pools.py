@@ -60,11 +60,7 @@ implement_rule(WinsSoFar, _count, _go_on)
 
 
 class Arrivals:
-    """The stretches of one run.
-
-    ``given`` is what the loop is given of it, from the world on, and ``first`` the
-    first round of the arm at each position.
-    """
+    """The stretches of one run in which no arm arrives."""
 
     def __init__(self, given: tuple[Any, ...], first: Int[np.ndarray, " K"]) -> None:
         self._run, *self._manner, self._ledger, self._reports = given[:5]

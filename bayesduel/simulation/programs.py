@@ -35,10 +35,7 @@ def is_at_hand(name: str) -> bool:
 
 @cache
 def program(kernel: str, function: str = "play") -> Callable[..., None]:
-    """Return a function of the loop, :func:`play` or :func:`hear`, with a kernel in it.
-
-    Given None in place of the policy, as kernels are found by their states.
-    """
+    """Return ``play`` or ``hear`` with a kernel in it, in place of the policy."""
     name = kernel if function == "play" else f"{kernel}-{function}"
     return cached_program(with_kernels(function), name)
 

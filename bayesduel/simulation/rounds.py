@@ -37,13 +37,12 @@ from bayesduel.stopping.base import GO_ON, observe
 # --- How far a run is, and its record ------------------------------------------------
 
 PLAYED, EVENTS, CHECKPOINT, RECOMMENDED, FAULT = range(5)
+# Places of a run's progress: rounds so far, events, the number of the next checkpoint,
+# the arm that is recommended at the end, what went wrong with which number, the rounds
+# of the policy's own clock, how many outcomes arrive next and how many of them it has
+# been told, its choices in a row without a duel, the round in which a rule for stopping
+# ended it or 0, and the arm that this named, or -1
 WRONG, CLOCK, WAITING, REPORTED, ALONE, STOPPED, ANSWER = range(5, 12)
-"""Places of a run's progress: rounds so far, events, the number of the next checkpoint,
-the arm that is recommended at the end, what went wrong with which number, the rounds of
-the policy's own clock, how many outcomes arrive next and how many of them it has been
-told, its choices in a row without a duel, the round in which a rule for stopping ended
-it or 0, and the arm that this named, or -1."""
-
 NO_FAULT = 0
 
 
@@ -69,14 +68,11 @@ class PairLedger(NamedTuple):
     """The record of a run, arms by their positions."""
 
     checkpoints: Int[np.ndarray, " C"]
-    plays: Int[np.ndarray, "K K"]
-    """Rounds so far of ordered pairs."""
+    plays: Int[np.ndarray, "K K"]  # Rounds so far of ordered pairs
+    plays_at: Int[np.ndarray, "C K K"]  # The same at the checkpoints
 
-    plays_at: Int[np.ndarray, "C K K"]
-    """The same at the checkpoints."""
-
+    # Shares of a stretch with several champions: ``ops.scalar.splits.take_first``
     shares: Int[np.ndarray, "3 K"]
-    """Shares of a stretch with several champions: ``ops.scalar.splits.take_first``."""
 
 
 @compiled
@@ -125,10 +121,7 @@ def add_shared_rounds(
     whole: int,
     rounds: int,
 ) -> None:
-    """Count the first ``rounds`` of ``whole`` self-duels, shared as ``shares[0]`` says.
-
-    Which is 0 afterwards.
-    """
+    """Count the first rounds of ``whole`` self-duels, shared as ``shares[0]`` says."""
     parts, num_arms = ledger.shares[2], len(ledger.plays)
     for checkpoint in range(progress[CHECKPOINT], ledger.checkpoints.size):
         more = ledger.checkpoints[checkpoint] - played
@@ -149,8 +142,8 @@ def add_shared_rounds(
 
 # --- The loop ------------------------------------------------------------------------
 
+# Faults of a policy
 BAD_ARM, BAD_IDLE_ROUNDS, BAD_ROUNDS, BAD_RECOMMENDATION = range(1, 5)
-"""Faults of a policy."""
 
 
 def new_reports(every: int, horizon: int) -> Int[np.ndarray, "report 6"]:

@@ -64,9 +64,9 @@ from bayesduel.simulation.runs import (
 )
 from bayesduel.stopping.base import StoppingRule, never_stops
 
+# Events, and what of a run moves: rules of sets have no clock, and where votes are told
+# late the rounds that are played lag behind it
 _MOVES = [EVENTS, CLOCK, PLAYED]
-"""Events, and what of a run moves: rules of sets have no clock, and where votes are
-told late the rounds that are played lag behind it."""
 
 
 class PairTables:
@@ -265,7 +265,9 @@ class PolicyRuns:
         if self._play is rounds.play and not is_users(type(policy).__module__):
             self._play = _play_quietly
         world = getattr(environment, "world", None)
-        in_pairs = isinstance(environment, PairwiseEnvironment | WorldEnvironment)
+        form: Any = None
+        if isinstance(environment, WorldEnvironment):
+            form = type(world), len(environment.world.notions) > 1
         is_open = getattr(tables, "is_open", False)
         in_one = not is_open and is_program(environment, policy)
         # Numba takes half a second to import.
@@ -278,8 +280,10 @@ class PolicyRuns:
                 self._play, self._hear = program(name), program(name, "hear")
             elif in_one:
                 from bayesduel.simulation.compiled_rounds import kernel_rounds
+                from bayesduel.simulation.programs import program_name
 
-                self._play = kernel_rounds(policy.name, stopping, world)
+                name = program_name(policy.name, stopping)
+                self._play = kernel_rounds(name, form)
             else:
                 self._play = python_loop(type(world), contextual=False, kernel=policy)
         elif in_one:
@@ -288,7 +292,7 @@ class PolicyRuns:
                 parameters_record,
             )
 
-            self._play = compiled_rounds(type(policy), world if in_pairs else None)
+            self._play = compiled_rounds(type(policy), form)
             self._rule = parameters_record(policy)
         tables.is_compiled = in_one
 
@@ -297,11 +301,7 @@ class PolicyRuns:
         self.begin(0, rng)(0)
 
     def begin(self, row: int, rng: np.random.Generator) -> GoOn:
-        """Return what plays a run up to so many events: the events, the rounds.
-
-        Raises ``SimulationError`` if the policy asks for what there is not; names run
-        and round.
-        """
+        """Return what plays a run up to so many events; it returns events, rounds."""
         progress, order = self._progress[row], self._orders[row]
         self._place, progress[:] = row, 0
         with self._about(row):
@@ -359,9 +359,7 @@ class PolicyRuns:
             for name, value in dict(numbers).items():
                 if np.ndim(value) > 0 or np.asarray(value).dtype.kind not in "biuf":
                     raise PolicyParameterError(
-                        f"{self._label}: info of {name!r}",
-                        "must be one number",
-                        value,
+                        f"{self._label}: info of {name!r}", "must be one number", value
                     )
             return numbers
 
@@ -430,10 +428,7 @@ def is_compiled(policy: Any) -> bool:
 
 
 def is_program(environment: Environment, policy: Any) -> bool:
-    """Say whether Numba plays a policy, with its world if that is one, in one program.
-
-    Otherwise Python does, and calls the functions of a kernel one at a time.
-    """
+    """Say whether Numba plays a policy, and its world if it has one, in one program."""
     opened = isinstance(environment, WorldEnvironment)
     if opened and not is_compiled(environment.world):
         return False
@@ -460,7 +455,17 @@ def run_chunk(
         check_rule(policy)
     contextual = declared(policy, "contextual") if not is_kernel else False
     if contextual and isinstance(environment, PairwiseEnvironment):
-        environment = _with_features_of_arms(environment)
+        if environment.features is None:
+            raise SimulationArgumentError(
+                "policies",
+                "needs features of the arms, but the instance has none",
+                None,
+                remedy="give them, as PreferenceMatrix(values, features=...) or "
+                "{features}, or take a world with features",
+            )
+        # A world gives its features in every round.
+        world = FixedWorld(environment.preference, environment.features)
+        environment = WorldEnvironment(world, 1, environment.shuffle)
     opened = isinstance(environment, WorldEnvironment)
     if opened and environment.world.defines("first_rounds"):
         stopping = CountedWins()
@@ -495,17 +500,3 @@ def run_chunk(
         environment, policy, runs, orders, tables, stopping, votes, label
     )
     return play_runs(policy_runs, words, runs=runs, horizon=int(grid[-1]), **settings)
-
-
-def _with_features_of_arms(environment: PairwiseEnvironment) -> WorldEnvironment:
-    """Return a matrix as a world, which gives its features in every round."""
-    if environment.features is None:
-        raise SimulationArgumentError(
-            "policies",
-            "needs features of the arms, but the instance has none",
-            None,
-            remedy="give them, as PreferenceMatrix(values, features=...) or "
-            "{features}, or take a world with features",
-        )
-    world = FixedWorld(environment.preference, environment.features)
-    return WorldEnvironment(world, 1, environment.shuffle)

@@ -8,14 +8,10 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float, Int
 
+# Ratio of the ends of a bin: its middle is at most 1 % from all that is in it
 GROWTH = 1.02
-"""Ratio of the ends of a bin: its middle is at most 1 % from all that is in it."""
-
-SMALLEST = 2.0**-30
-"""Smaller regret counts as zero."""
-
-_ZERO = 0
-"""Number of the bin of what is smaller than ``SMALLEST``."""
+SMALLEST = 2.0**-30  # Smaller regret counts as zero
+_ZERO = 0  # Number of the bin of what is smaller than ``SMALLEST``
 
 
 def summarize(dataset: xr.Dataset) -> xr.Dataset:

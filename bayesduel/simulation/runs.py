@@ -23,7 +23,20 @@ from bayesduel.instances.world import World
 
 @dataclass(frozen=True)
 class PairwiseEnvironment:
-    """Independent answers with fixed probabilities."""
+    """Independent answers with fixed probabilities.
+
+    Parameters
+    ----------
+    preference : float64 (K, K)
+        P(arm i is preferred to arm j).
+    shuffle : bool
+        Relabel the arms at random in each run, so that no policy profits from their
+        order.
+    features : float64 (K, d), optional
+        What policies know of the arms.
+    prices : float64 (K, K), optional
+        What duels cost, for policies that go by prices.
+    """
 
     preference: Float[np.ndarray, "K K"]
     shuffle: bool = True
@@ -77,7 +90,17 @@ def num_features(environment: Any) -> int:
 
 @dataclass(frozen=True, eq=False)
 class SubsetEnvironment:
-    """A world of subset choice, and what is recorded there."""
+    """A world of subset choice, and what is recorded there.
+
+    Parameters
+    ----------
+    world : SubsetWorld
+        Answers offers.
+    notions : tuple of str
+        The notions of regret that are recorded.
+    shuffle : bool
+        Relabel the arms at random in each run.
+    """
 
     world: SubsetWorld
     notions: tuple[str, ...]
@@ -107,8 +130,8 @@ class SubsetEnvironment:
         return {"offers": offers, "regret": ledger["regret"]}, best
 
 
+# Environments in which policies are simulated: duels, or offers of sets
 type Environment = PairwiseEnvironment | WorldEnvironment | SubsetEnvironment
-"""Environments in which policies are simulated: duels, or offers of sets."""
 
 
 def plays_by_arm(
@@ -132,8 +155,8 @@ def plays_by_arm(
 
 Word = UInt32[np.ndarray, "..."]
 
+# Number that is folded in instead of an event number when a run starts
 INIT = 2**32 - 1
-"""Number that is folded in instead of an event number when a run starts."""
 
 
 def orders_and_words(
@@ -206,15 +229,10 @@ def threefry(key: tuple[Word, Word], count: tuple[Word, Word]) -> tuple[Word, Wo
 
 # --- Playing -------------------------------------------------------------------------
 
-PROGRAMS = {
-    "scalar": "kernel-1",
-    "jax": "jax-3",
-    "late": "jax-4",
-    "numpy": "numpy-1",
-}
-"""Names of the engines in results, with a version of their random streams: it grows
-where run r of a seed becomes another one. ``late`` is JAX where duels are told late,
-or self-duels left out."""
+# Names of the engines in results, with a version of their random streams: it grows
+# where run r of a seed becomes another one. ``late`` is JAX where duels are told late,
+# or self-duels left out.
+PROGRAMS = {"scalar": "kernel-1", "jax": "jax-3", "late": "jax-4", "numpy": "numpy-1"}
 
 
 @dataclass(frozen=True)
@@ -227,8 +245,7 @@ class RunRecords:
     events: np.ndarray
     run_seconds: float
     compile_seconds: float
-    device: str = "cpu"
-    """The device, as JAX calls it."""
+    device: str = "cpu"  # The device, as JAX calls it
 
 
 type GoOn = Callable[[int], tuple[Any, Any]]
@@ -264,7 +281,11 @@ def play_runs(
             now = time.perf_counter()
             plays = played < horizon
             for row in np.flatnonzero(plays & (events >= event_limit)):
-                raise out_of_events(beside[row], played[row], events[row])
+                raise SimulationError(
+                    f"run {beside[row]} stopped at round {played[row] + 1} after "
+                    f"{events[row]} events: at most {events[row]} fit into its counts; "
+                    "shorten the horizon or use look-ahead"
+                )
             if plays.any():
                 longer = more * segment_seconds / max(now - start, 1e-3)
                 more = int(np.clip(longer, 1, 1e9))
@@ -305,13 +326,4 @@ def reseed(rng: np.random.Generator, seed: UInt32[np.ndarray, " W"]) -> None:
     rng.bit_generator.state = np.random.SFC64(np.random.SeedSequence(seed)).state
 
 
-OF_WORLDS = 1
-"""Added to the words that seed a run, for the generator of its world."""
-
-
-def out_of_events(run: int, played: int, events: int) -> SimulationError:
-    """Return the error that a run has used up its events."""
-    return SimulationError(
-        f"run {run} stopped at round {played + 1} after {events} events: at most "
-        f"{events} fit into its counts; shorten the horizon or use look-ahead"
-    )
+OF_WORLDS = 1  # Added to the words that seed a run, for the generator of its world

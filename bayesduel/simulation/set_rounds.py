@@ -48,8 +48,8 @@ from bayesduel.simulation.set_worlds import (
     set_world,
 )
 
+# Faults: the length of a mask, how many arms it marks, rounds below 1
 BAD_LENGTH, BAD_SIZE, BAD_ROUNDS, BAD_RECOMMENDATION = range(1, 5)
-"""Faults: the length of a mask, how many arms it marks, rounds below 1."""
 
 
 class SetLedger(NamedTuple):

@@ -21,28 +21,22 @@ from bayesduel.instances.choice import (
 from bayesduel.instances.subset_world import FEEDBACKS, SubsetWorld
 from bayesduel.ops.scalar.compiled import compiled
 
+# Kinds of rules; of the last one the loop asks the world
 LOGIT, GAUSSIAN, TABLE, INDEPENDENT, OPEN = range(5)
-"""Kinds of rules; of the last one the loop asks the world."""
 
+# The kind of each rule
 _RULES = {
     LogitRule: LOGIT,
     GaussianRule: GAUSSIAN,
     TableRule: TABLE,
     IndependentRule: INDEPENDENT,
 }
-"""The kind of each rule."""
-
-WINNER, RANKING, REWARDS = range(3)
-"""Kinds of feedback, in the order of ``FEEDBACKS``."""
-
-SUM_OF_PROBABILITIES, SUM, MEAN, PREFERRED = range(4)
-"""Forms of a notion of regret."""
-
+WINNER, RANKING, REWARDS = range(3)  # Kinds of feedback, in the order of ``FEEDBACKS``
+SUM_OF_PROBABILITIES, SUM, MEAN, PREFERRED = range(4)  # Forms of a notion of regret
 _FORMS = ("rewards", "sum", "mean", "preferred")
 
 
-_MOST_DRAWS = 2**62
-"""Draws that are counted at once."""
+_MOST_DRAWS = 2**62  # Draws that are counted at once
 
 
 class SetWorld(NamedTuple):
@@ -53,14 +47,10 @@ class SetWorld(NamedTuple):
     has_no_choice: bool
     least_size: int
     most_size: int
-    levels: int
-    """Steps from 0 to the largest reward of an arm in a round."""
-
+    levels: int  # Steps from 0 to the largest reward of an arm in a round
     step: float
     places: int
-    numbers: Float[np.ndarray, " n"]
-    """Weights of a logit rule, or means."""
-
+    numbers: Float[np.ndarray, " n"]  # Weights of a logit rule, or means
     no_choice_weight: float
     log_cdf: Float[np.ndarray, "_ Q"]
     node_weights: Float[np.ndarray, "_ Q"]

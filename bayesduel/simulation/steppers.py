@@ -104,10 +104,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def ask(self, memory: Memory, number: int) -> Question | None:
-        """Let the policy choose until it names different arms; None where it does not.
-
-        That is the event ``number``.
-        """
+        """Let the policy choose until it names different arms, if it does."""
 
     @abstractmethod
     def tell(
@@ -142,9 +139,7 @@ def near_pairs(
     return near if near.any() else allowed
 
 
-def pairs_of(
-    wins: Int[np.ndarray, "K K"],
-) -> list[tuple[tuple[int, int], int, int]]:
+def pairs_of(wins: Int[np.ndarray, "K K"]) -> list[tuple[tuple[int, int], int, int]]:
     """Return the pairs that have votes, wins of the lower arm, and their votes."""
     votes = np.triu(wins + wins.T)
     return [
@@ -210,7 +205,12 @@ class RuleStepper(Stepper):
         for _ in range(PATIENCE):
             round_ = memory.round + 1
             duel = as_duel(choose(memory.state, rng, round_, *self._context))
-            self._check(duel, round_)
+            for arm in (duel.champion, duel.first, duel.second):
+                if not 0 <= arm < self._num_arms:
+                    raise SimulationError(
+                        f"{self._policy.label}: choose named the arm {arm} in its "
+                        f"round {round_}; arms are numbered 0 to {self._num_arms - 1}"
+                    )
             idle = min(int(duel.idle_rounds), self._horizon - memory.round)
             memory.round += idle
             if memory.round >= self._horizon:
@@ -223,14 +223,6 @@ class RuleStepper(Stepper):
                 champion = int(duel.champion)
                 return Question(*pair, rounds, champion, idle, since, memory.round)
         return None
-
-    def _check(self, duel: Any, round_: int) -> None:
-        for arm in (duel.champion, duel.first, duel.second):
-            if not 0 <= arm < self._num_arms:
-                raise SimulationError(
-                    f"{self._policy.label}: choose named the arm {arm} in its round "
-                    f"{round_}; arms are numbered 0 to {self._num_arms - 1}"
-                )
 
     def tell(
         self,
@@ -370,7 +362,7 @@ class KernelStepper(Stepper):
         """Return the arm that the policy recommends."""
         rng = np.random.default_rng((self._seed, self._epoch, 0, 1))
         state = memory.state
-        arm = self._calls.recommend(state, rng)
+        arm = self._calls.call("recommend", state, rng)
         while self._kernel.solve_on_host(state):
-            arm = self._calls.recommend(state, rng)
+            arm = self._calls.call("recommend", state, rng)
         return arm

@@ -1,4 +1,4 @@
-"""What rules of one run are made of."""
+"""Building blocks of rules of one run."""
 
 import math
 from itertools import combinations

@@ -10,7 +10,7 @@ from bayesduel.ops.scalar.series import draw_losses, losses_of_first, take_first
 from tests.policies.distributions import chi_square, rejected, same_distribution
 
 FALSE_ALARM = 1e-5
-"""Of all p-values of one test together."""
+"""False-alarm rate of all p-values of one test together."""
 
 
 @cache

@@ -9,7 +9,7 @@ from bayesduel.ops.scalar.splits import binomial, take_first
 from tests.policies.distributions import chi_square
 
 FALSE_ALARM = 1e-5
-"""Of all p-values of one test together."""
+"""False-alarm rate of all p-values of one test together."""
 
 SHARES = ([7, 0, 5], [70, 30, 120], [400_000, 0, 3_600_000], [3, 10**12, 2])
 
@@ -30,7 +30,7 @@ def take():
 @pytest.mark.parametrize("shares", SHARES, ids=str)
 @pytest.mark.parametrize("share", [0.3, 0.9])
 def test_first_rounds_are_hypergeometric(take, shares, share):
-    """Of every arm, and of two together, so that none is drawn apart."""
+    """Test every arm, and two together, so that none is drawn apart."""
     total, keys = sum(shares), np.random.default_rng(3).integers(2**63, size=4000)
     wanted = int(share * total)
     values = np.array([take(shares, wanted, key) for key in keys])

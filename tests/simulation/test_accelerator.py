@@ -16,7 +16,7 @@ from tests.policies.instances import CONDORCET
 pytestmark = pytest.mark.gpu
 
 FALSE_ALARM = 1e-5
-"""Of one test."""
+"""False-alarm rate of one test."""
 
 HORIZON = 200
 

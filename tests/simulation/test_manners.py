@@ -79,7 +79,7 @@ def distribution(every, self_duels, rounds):
     [(1, True), (3, True), pytest.param(1, False, marks=pytest.mark.slow), (2, False)],
 )
 def test_runs_have_the_distribution_of_the_rule(every, self_duels):
-    """Of six rounds; it is not that of a rule which is told at another time."""
+    """The law of six rounds; it is not that of a rule which is told at another time."""
     policy = DelayedFeedback(Fickle(), every=every)
     policy = policy if self_duels else WithoutSelfDuels(policy)
     given = {"runs": range(RUNS), "checkpoints": (6,), "num_lanes": 400}

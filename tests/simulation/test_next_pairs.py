@@ -198,7 +198,7 @@ def test_excluded_pairs_never_appear(policy):
 
 
 def test_a_substitute_has_an_arm_of_the_pair_and_the_fewest_votes():
-    """Of two arms only one pair is asked for; with it excluded, the rarest near it."""
+    """Only one pair of two arms is asked for; with it excluded, the rarest near it."""
     votes = [[0, 1, 9, 9], [1, 0, 9, 9], [9, 2, 0, 9], [9, 9, 9, 0]]
 
     class Same(Greedy):

@@ -227,7 +227,7 @@ def test_many_votes_of_a_rival_directed_rule_leave_the_state_of_their_counts(
 
 @pytest.mark.parametrize("policy", ["d-ts+", "rucb", "rmed1", "ecw-rmed", "random"])
 def test_votes_from_before_are_votes_told_one_by_one(policy):
-    """Of policies whose state is a function of the counts and the clock."""
+    """Play policies whose state is a function of the counts and the clock."""
     begun = Player(policy, votes=WINS, compiled=None)
     player = Player(policy, 4, compiled=None)
     for low, high in itertools.combinations(range(4), 2):

@@ -32,7 +32,7 @@ from tests.simulation.test_player import Batches, Linear, memory
 FALSE_ALARM = 1e-6
 POLICIES = ("d-ts+", "rucb", "rmed1", "track-and-stop", "sparring", Greedy())
 BETTER = 1 / (1 + np.exp(np.subtract.outer(*2 * [np.arange(6) / 2])))
-"""Of six arms the first is the best."""
+"""False-alarm rate of six arms the first is the best."""
 
 
 def answered(player, number, seed=0, arms=range(6)):

@@ -46,7 +46,7 @@ def test_keys_and_orders_are_those_of_jax(num_arms, seed, runs):
 
 
 def test_all_orders_are_equally_likely():
-    """Of four arms in 24,000 runs; one false alarm in 10^6."""
+    """Test four arms in 24,000 runs; one false alarm in 10^6."""
     orders, _ = orders_and_words(of_arms(4), range(24_000), 9)
     _, counts = np.unique(orders, axis=0, return_counts=True)
     assert counts.size == 24

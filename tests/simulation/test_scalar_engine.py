@@ -96,7 +96,7 @@ def test_a_table_of_priors_follows_the_labels():
 
 
 def test_tails_are_those_of_the_posterior():
-    """Of counts in the table and beyond it, under several priors."""
+    """Take counts in the table and beyond it, under several priors."""
     rng = np.random.default_rng(1)
     duels = 10.0 ** rng.uniform(0.5, 8, (12, 12))
     ahead = np.triu(0.5 * (duels + rng.uniform(-9, 9, (12, 12)) * np.sqrt(duels)), 1)
@@ -163,7 +163,7 @@ def answer(running):
 
 @pytest.mark.slow
 def test_second_process_compiles_nothing(tmp_path):
-    """Of two at once, both compile, or one finds what the other has left."""
+    """If two start at once, both compile, or one finds what the other has left."""
     together = [process(BAYESDUEL_CACHE=str(tmp_path)) for _ in range(2)]
     folders = {answer(item)["folder"] for item in together}
     (folder,) = folders
@@ -191,7 +191,7 @@ def changed(path):
 
 
 def test_the_folder_follows_every_source(monkeypatch, tmp_path):
-    """What uses Numba, and a constant in a module that kernels only import."""
+    """Change what uses Numba, and a constant in a module that kernels only import."""
     root = Path(program_cache.__file__).parent.parent
     copy = tmp_path / "bayesduel"
     for path in root.rglob("*.py"):

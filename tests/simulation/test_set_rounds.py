@@ -38,7 +38,7 @@ def same(one, other):
     ids=lambda flag: getattr(flag, "name", flag),
 )
 def test_compiled_runs_are_those_of_python(world, longest, until):
-    """Of every kind of rule, feedback and notion, to the last digit."""
+    """Test every kind of rule, feedback and notion, to the last digit."""
     given = {"checkpoints": (1, 7, 30, 31, 100, 400), "runs": range(2)}
     plain, compiled = (
         played(Wandering(longest=longest, until=until, compiled=flag), world, **given)

@@ -36,7 +36,7 @@ def draw(world, arms, rounds, number, *, until=False, seed=0):
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda value: value.name)
 def test_probabilities_and_costs_of_a_set_are_those_of_the_formulas(world):
-    """Of one set after the other: what is known of the last one must not stay."""
+    """Offer one set after another: what is known of the last one must not stay."""
     given = set_worlds.set_world(world, world.notions)
     lane = set_worlds.new_lane(given, np.random.default_rng(0).permutation(4))
     least = 1 if world.rule.allows_fewer else world.subset_size

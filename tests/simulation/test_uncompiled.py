@@ -141,42 +141,42 @@ def test_functions_called_one_at_a_time_are_those_of_the_kernel(name, compiled):
         function = getattr(scalar_kernel, name)
         return run_uncompiled(lambda *given: function(*given), there, *values)
 
-    calls.init(here, rng)
+    calls.call("init", here, rng)
     plain("init", twin)
     table, round_ = probabilities(num_arms), 0
     for _ in range(60):
-        duel = calls.choose(here, rng, round_ + 1)
+        duel = calls.call("choose", here, rng, round_ + 1)
         other = plain("choose", twin, round_ + 1)
-        assert calls.is_waiting(here) == plain("is_waiting")
-        if calls.is_waiting(here):
+        assert calls.call("is_waiting", here) == plain("is_waiting")
+        if calls.call("is_waiting", here):
             assert kernel.solve_on_host(here) and kernel.solve_on_host(there)
             continue
         assert tuple(duel) == tuple(map(int, other))
         assert all(type(item) is int for item in duel)
         if duel.champion < 0 and duel.idle_rounds:
             shares = np.zeros((2, num_arms), dtype=np.int64)
-            calls.share_idle_rounds(here, rng, duel.idle_rounds, shares[0])
+            calls.call("share_idle_rounds", here, rng, duel.idle_rounds, shares[0])
             plain("share_idle_rounds", twin, duel.idle_rounds, shares[1])
             assert shares[0].sum() == duel.idle_rounds
             assert np.array_equal(*shares)
         round_ += duel.idle_rounds + duel.explores
         if round_ >= LONG:
             break
-        assert calls.note(here) == plain("note")
+        assert calls.call("note", here) == plain("note")
         first, second = duel.first, duel.second
         won = bool(toss.random() < table[first, second])
         if not duel.explores or first == second:
-            if not (duel.explores and calls.reads_self_duels(here)):
+            if not (duel.explores and calls.call("reads_self_duels", here)):
                 continue
             won = False
-        assert calls.reads_self_duels(here) == plain("reads_self_duels")
-        calls.recall(here, first, second, calls.note(here))
+        assert calls.call("reads_self_duels", here) == plain("reads_self_duels")
+        calls.call("recall", here, first, second, calls.call("note", here))
         plain("recall", first, second, plain("note"))
-        calls.update(here, rng, round_, first, second, won)
+        calls.call("update", here, rng, round_, first, second, won)
         plain("update", twin, round_, first, second, won)
-        if calls.is_waiting(here):
+        if calls.call("is_waiting", here):
             assert kernel.solve_on_host(here) and kernel.solve_on_host(there)
-        assert calls.recommend(here, rng) == plain("recommend", twin)
+        assert calls.call("recommend", here, rng) == plain("recommend", twin)
         for one, other in zip(leaves(here), leaves(there), strict=True):
             assert one.tobytes() == other.tobytes()
     assert round_ > 10
@@ -303,15 +303,15 @@ def test_a_study_may_change_hands_between_python_and_the_program(tmp_path):
 _PLAYS = """
 import bayesduel, numpy as np, sys
 for name in sys.argv[1:]:
-    found = bayesduel.simulate("cyclic", name, num_runs=2, horizon=600, seed=3)
-    print(name, np.argwhere(found["plays"].values > 0).tolist(),
-          found["plays"].values.reshape(-1).tolist())
+    result = bayesduel.simulate("cyclic", name, num_runs=2, horizon=600, seed=3)
+    print(name, np.argwhere(result["plays"].values > 0).tolist(),
+          result["plays"].values.reshape(-1).tolist())
 """
 
 
 @pytest.mark.slow
 def test_simulations_are_the_same_where_numba_compiles_nothing():
-    """Of a kernel whose stretches are shared, and of a rule that is compiled."""
+    """Play a kernel whose stretches are shared, and of a rule that is compiled."""
     results = []
     for switch in ("1", "0"):
         command = [sys.executable, "-c", _PLAYS, "ccb", "doubler"]

@@ -46,6 +46,7 @@ def raw_bits(rng: Generator) -> np.uint64:
     return next_uint64(rng.bit_generator)
 
 
+# Members of a library that are private to Numba
 _NEEDED = (
     "_codegen",
     "_final_module",
@@ -56,7 +57,6 @@ _NEEDED = (
     "_optimize_functions",
     "_reload_init",
 )
-"""Members of a library that are private to Numba."""
 
 
 def lacking(library: type = JITCodeLibrary, codegen: type = CPUCodegen) -> list[str]:

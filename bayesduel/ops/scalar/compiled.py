@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
+# A NumPy array with named fields, of which the static checker knows nothing
 type Records = Any
-"""A NumPy array with named fields, of which the static checker knows nothing."""
 
+# Functions that are compiled with what calls them
 MARKED: set[Callable[..., Any]] = set()
-"""Functions that are compiled with what calls them."""
 
+# Implementations of functions ``by_state``, by the class of the state
 BY_STATE: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
-"""Implementations of functions ``by_state``, by the class of the state."""
 
 
 def compiled[Function: Callable[..., Any]](function: Function) -> Function:

@@ -41,17 +41,17 @@ def _own_code() -> Any:
 
 _OWN = _own_code()
 
+# Divisions do not raise, as in NumPy; other threads of Python go on meanwhile
 OPTIONS: Any = {"error_model": "numpy", "nogil": True}
-"""Divisions do not raise, as in NumPy; other threads of Python go on meanwhile."""
 
+# Options of code that Python cannot call: it is compiled with its callers
 _PART_OPTIONS: Any = OPTIONS
-"""Options of code that Python cannot call: it is compiled with its callers."""
 
+# Options of such code where it may make arrays
 RULE_PART_OPTIONS: Any = {**OPTIONS, "no_cpython_wrapper": True}
-"""Options of such code where it may make arrays."""
 
+# Functions that are compiled in place of others
 _INSTEAD: dict[Callable[..., Any], Any] = {}
-"""Functions that are compiled in place of others."""
 
 if _OWN is not None:
     # Python calls what is compiled, and no other language.

@@ -4,8 +4,7 @@ import math
 
 from bayesduel.ops.scalar.compiled import compiled
 
-_LARGE = 10.0
-"""From here on the series below is exact to 1e-16."""
+_LARGE = 10.0  # From here on the series below is exact to 1e-16
 
 
 @compiled

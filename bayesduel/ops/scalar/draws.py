@@ -15,11 +15,8 @@ from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled
 
-_LEAST_WORDS = 1024
-"""Words of 16 bits that are drawn together, at least."""
-
-_MANY_ROUNDS = 4096
-"""Rounds that take 12 of the 53 bits of a waiting time."""
+_LEAST_WORDS = 1024  # Words of 16 bits that are drawn together, at least
+_MANY_ROUNDS = 4096  # Rounds that take 12 of the 53 bits of a waiting time
 
 
 _LARGEST: Any = np.uint64(2**64 - 1)
@@ -50,18 +47,13 @@ def take_words(bits: Bits, rng: Generator, count: int) -> int:
     """Return where the next ``count`` words of ``bits`` begin."""
     start = bits.used[0]
     if start + count > bits.words.size:
-        _fill(bits.words, rng)
+        for start in range(0, bits.words.size, 4):
+            block = raw_bits(rng)
+            for part in range(4):
+                bits.words[start + part] = np.uint16(block >> np.uint64(16 * part))
         start = 0
     bits.used[0] = start + count
     return start
-
-
-@compiled
-def _fill(words: UInt16[np.ndarray, " W"], rng: Generator) -> None:
-    for start in range(0, words.size, 4):
-        block = raw_bits(rng)
-        for part in range(4):
-            words[start + part] = np.uint16(block >> np.uint64(16 * part))
 
 
 @compiled

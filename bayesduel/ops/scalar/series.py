@@ -13,25 +13,16 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled
-from bayesduel.ops.scalar.splits import (
-    STEP,
-    binomial,
-    hypergeometric,
-    mixed,
-    uniform,
-)
+from bayesduel.ops.scalar.splits import STEP, binomial, hypergeometric, mixed, uniform
 
-FEW_ITERATIONS = 16
-"""So many are drawn one after the other."""
+FEW_ITERATIONS = 16  # So many are drawn one after the other
 
 
 @compiled
 def draw_losses(rng: Generator, series: int, chance: float) -> int:
-    """Draw how many duels are lost in so many series, each won with ``chance`` > 1/2.
-
-    After the next ``due`` duels, of which it loses some, the arm is behind by twice as
-    many; they cannot end the last series too early.
-    """
+    """Draw how many duels are lost in so many series won with ``chance`` > 1/2."""
+    # After ``due`` more duels the arm is behind by twice as many as it lost of these;
+    # they cannot end the last series too early.
     lost, due = 0, series
     while due > 0:
         more = binomial(rng, due, 1.0 - chance)

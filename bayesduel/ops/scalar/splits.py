@@ -19,11 +19,9 @@ from bayesduel.ops.scalar.compiled import compiled
 STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
+# Below, logarithms of factorials are subtracted; above, by Stirling's series
 _SMALL = 20.0
-"""Below, logarithms of factorials are subtracted; above, by Stirling's series."""
-
-_FEW = 32
-"""Rounds that are drawn one by one, which is cheaper than all together."""
+_FEW = 32  # Rounds that are drawn one by one, which is cheaper than all together
 
 
 @compiled

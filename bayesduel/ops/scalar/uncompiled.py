@@ -15,8 +15,8 @@ import numpy as np
 
 from bayesduel.errors import ArgumentError
 
+# Entries of the largest array that is copied; larger ones are read-only
 _MOST_ENTRIES = 2**18
-"""Entries of the largest array that is copied; larger ones are read-only."""
 
 
 def run_uncompiled(function: Callable[..., Any], *arguments: Any) -> Any:
