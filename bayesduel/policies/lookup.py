@@ -38,9 +38,9 @@ _POLICIES = NamedKind(
 )
 
 
+# Names that are not in the registry: of policies around any of those in it. By the
+# names of their modules, which look up the policy inside here.
 AROUND = {"mdb": ("bayesduel.policies.change.monitored_dueling", "MonitoredDueling")}
-"""Names that are not in the registry: of policies around any of those in it. By the
-names of their modules, which look up the policy inside here."""
 
 
 def names() -> tuple[str, ...]:
@@ -206,20 +206,7 @@ def _parameters(text: str, rest: str, default: PolicyBase) -> dict[str, Any]:
 
 
 def policy_text(policy: PolicyBase) -> str:
-    """Return the text that :func:`parse_policy` reads as the same policy.
-
-    Raises
-    ------
-    PolicyParameterError
-        Where there is none: a table among the parameters, a policy of one's own from a
-        script, or parameters that a name does not reach.
-
-    Examples
-    --------
-    >>> from bayesduel import policies
-    >>> policy_text(policies.get("d-ts", alpha=0.6, every=10))
-    'd-ts:alpha=0.6,every=10'
-    """
+    """Return the text that :func:`parse_policy` reads as the same policy."""
     inner, around = check_policy(policy), {}
     if isinstance(inner, DelayedFeedback):
         inner, around["every"] = inner.policy, inner.every
@@ -274,16 +261,7 @@ def _same(one: PolicyBase, other: PolicyBase) -> bool:
 
 
 def settable(policy: PolicyBase) -> dict[str, Any]:
-    """Return what can be set by name, the parameters of a posterior among it.
-
-    Whether a rule is compiled is told only where its class says otherwise.
-
-    Examples
-    --------
-    >>> from bayesduel import policies
-    >>> settable(policies.get("rcs", prior=2))["prior"]
-    2
-    """
+    """Return what can be set by name, the parameters of a posterior among it."""
     settings = parameters(policy)
     for name, value in vars(policy).items():
         if is_posterior(value):
@@ -294,15 +272,7 @@ def settable(policy: PolicyBase) -> dict[str, Any]:
 
 
 def usual_parameters(name: str) -> dict[str, Any]:
-    """Return :func:`settable` of a registered policy as it is by default.
-
-    Without importing JAX, which the posteriors of most models are made of.
-
-    Examples
-    --------
-    >>> usual_parameters("bt-ts")["posterior"]
-    'bradley-terry'
-    """
+    """Return :func:`settable` of a registered policy, without importing JAX."""
     entered = entry(name)
     given = {field.name: field_default(field) for field in fields(entered.kind)}
     given |= entered.parameters

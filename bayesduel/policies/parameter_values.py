@@ -18,10 +18,7 @@ from theory.validation import refuse_entries
 
 
 def check_kinds(policy: PolicyBase) -> None:
-    """Raise where a field of a policy of ours is of another kind than its default.
-
-    Before anything else is asked of it: even its label compares fields with defaults.
-    """
+    """Raise where a field of a policy of ours is of another kind than its default."""
     if type(policy).__module__.split(".")[0] != "bayesduel":
         return
     for field in fields(policy):  # pyright: ignore[reportArgumentType]
@@ -65,11 +62,7 @@ def _is_of_kind(value: Any, kind: type) -> bool:
     return kind is float or (whole and abs(value) < 2**63)
 
 
-_DTYPES = {
-    bool: ("bool",),
-    int: ("int", "uint"),
-    float: ("float", "int", "uint"),
-}
+_DTYPES = {bool: ("bool",), int: ("int", "uint"), float: ("float", "int", "uint")}
 
 
 def check_beta(posterior: Any, kind: type[BetaPairs | BetaArms], num_arms: int) -> None:
@@ -122,10 +115,7 @@ def _plain_posterior(posterior: Any) -> Any:
 
 
 def parameters_json(policy: PolicyBase) -> str:
-    """Return the fields of a policy as a JSON object, but for those of no consequence.
-
-    Whether a rule is compiled is a matter of speed.
-    """
+    """Return the fields of a policy that change its runs as a JSON object."""
     values = parameters(policy)
     for field in fields(policy):  # pyright: ignore[reportArgumentType]
         if not field.metadata.get("distribution", True):
@@ -139,12 +129,8 @@ def parameters_json(policy: PolicyBase) -> str:
 def with_features[T: PolicyBase](
     policy: T, features: Float[np.ndarray, "K d"] | None
 ) -> T:
-    """Return a policy whose models know the features of the arms of an instance.
-
-    Models that have features of their own keep them. Name and label of a policy are
-    those of before: it is only told for as long as it plays. Without features it comes
-    back as it is.
-    """
+    """Return a policy whose models know the features of the arms of an instance."""
+    # Models that have features keep them. Name and label are those of before.
     if features is None:
         return policy
     changes: dict[str, Any] = {}
@@ -160,8 +146,8 @@ def with_features[T: PolicyBase](
 
 # --- Prices of duels ------------------------------------------------------------------
 
+# The value of a policy's ``cost`` that stands for the prices of its world
 PRICES = "prices"
-"""The value of a policy's ``cost`` that stands for the prices of its world."""
 
 
 def reads_prices(policy: PolicyBase) -> bool:
@@ -174,10 +160,7 @@ def reads_prices(policy: PolicyBase) -> bool:
 
 
 def with_prices[T: PolicyBase](policy: T, prices: Float[np.ndarray, "K K"] | None) -> T:
-    """Return a policy that knows the prices of the pairs of an instance.
-
-    They take the place of ``cost="prices"``. Any other policy comes back as it is.
-    """
+    """Return a policy with the prices of an instance in place of ``cost="prices"``."""
     if prices is None or not reads_prices(policy):
         return policy
     inner = getattr(policy, "policy", None)
@@ -214,12 +197,9 @@ def prices_in_order(
 
 
 def check_fields(policy: PolicyBase, num_arms: int) -> None:
-    """Raise ``PolicyParameterError`` where a field has a value for each arm.
-
-    Arms are relabeled in every run, and what stands in a field is not. Attributes of a
-    user's class count as fields, and so does what is inside lists, dictionaries and
-    objects. Posteriors and kernels are told the order of the arms.
-    """
+    """Raise ``PolicyParameterError`` where a field has a value for each arm."""
+    # Arms are relabeled in every run, and what stands in a field is not. Posteriors and
+    # kernels are told the order of the arms.
     if isinstance(policy, KernelPolicy):
         return
     attributes = {

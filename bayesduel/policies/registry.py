@@ -24,14 +24,14 @@ from bayesduel.models.in_policies.names import (
     numbers_that_differ,
 )
 
+# Folders of policies in the order of lists; others follow by name
 _FAMILIES = (
     "thompson", "ucb", "rmed", "elimination", "reductions", "batched",
     "weak_regret", "adversarial", "contextual", "identification", "subsets",
 )  # fmt: skip
-"""Folders of policies in the order of lists; others follow by name."""
 
+# The mark above a class of policies, and the beginning of a class
 _MARK = re.compile(r'^(?:@register\(\s*"([^"]+)"|class )', re.MULTILINE)
-"""The mark above a class of policies, and the beginning of a class."""
 
 
 @dataclass(frozen=True)
@@ -123,11 +123,9 @@ def register[T: type](
 
 @cache
 def modules() -> dict[str, str]:
-    """Return the module of every policy of the package by name, family by family.
-
-    Read from the sources, so that none is imported before it is asked for. The lowest
-    mark above a class is the first to be entered.
-    """
+    """Return the module of every policy of the package by name, family by family."""
+    # Read from the sources, so that none is imported before it is asked for. The lowest
+    # mark above a class is the first to be entered.
     root, homes = Path(__file__).parent, {}
     known = {family: position for position, family in enumerate(_FAMILIES)}
 
@@ -164,11 +162,9 @@ def entries() -> dict[str, Entry]:
 
 
 def registered_name(policy: Any) -> str | None:
-    """Return the name of the form that a policy has, None if its class has none.
-
-    Among forms of one class, whose parameters a policy must have, the one with the most
-    of them; the first of several. Where it has those of none, the first form.
-    """
+    """Return the name of the form that a policy has, None if its class has none."""
+    # The one with the most parameters of those whose parameters the policy has, else
+    # the first.
     forms = {
         name: entered
         for name, entered in _ENTRIES.items()

@@ -55,16 +55,7 @@ class OfferingPolicy(PolicyBase):
     """Whether the theory asks for weak optimal-set consistency."""
 
     def check_world(self, world: "SubsetWorld", horizon: int) -> None:
-        """Raise where this policy cannot play in a world; warn outside its theory.
-
-        Raises
-        ------
-        SimulationArgumentError
-            If the feedback, the sizes of sets, or a missing no-choice option make the
-            rule meaningless.
-        PolicyParameterError
-            If a parameter does not fit.
-        """
+        """Raise where this policy cannot play in a world; warn outside its theory."""
         name = world.name or "this world"
         if world.feedback not in self.feedbacks:
             raise _misfit(

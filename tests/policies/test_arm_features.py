@@ -388,7 +388,7 @@ def test_the_command_tells_rules_the_features_of_a_world(folder):
 
 
 def test_a_study_tells_rules_the_features_of_its_arms(folder):
-    """Of those that are left, in their order."""
+    """Return those that are left, in their order."""
     names = [f"arm{number}" for number in range(8)]
     path, model = folder / "drinks.study", LinearUtilities(ROWS)
     with Study.create(path, names, "linear_for_tests:Linear", model=model) as study:

@@ -1,4 +1,4 @@
-"""What every registered policy must do, whatever its rule.
+"""Requirements on every registered policy, whatever its rule.
 
 A policy enters this suite by being registered. Python plays rules and kernels, a few
 runs of a few hundred rounds: to compile them takes longer. What is up to the loop over

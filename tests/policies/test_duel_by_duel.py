@@ -16,7 +16,7 @@ from tests.reference import duels_of, twins_that
 
 HORIZON = 1200
 INSTANCES = 8
-"""Of every number of arms."""
+"""The same for every number of arms."""
 
 TWINS = twins_that("DUEL_BY_DUEL")
 

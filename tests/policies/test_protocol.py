@@ -1,4 +1,4 @@
-"""What the simulator may rely on in one exchange with a rule over a model.
+"""The contract of one exchange with a rule over a model.
 
 Shapes, dtypes, keys and comparisons, found by tracing. What runs must do is in
 ``test_contract.py``; the loop refuses arms that there are not.
@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.policies.over_models.base import model_rule
-from bayesduel.policies.over_models.counting import largest
+from bayesduel.policies.over_models.base import largest, model_rule
 from bayesduel.policies.policy import over_model
 from bayesduel.types import Outcome
 from tests.compiling import compared_with_themselves

@@ -13,7 +13,7 @@ import pytest
 import bayesduel
 
 FALSE_ALARM = 6.4e-5
-"""Of one comparison of means at 4 standard errors, two-sided."""
+"""False-alarm rate of one comparison of means at 4 standard errors, two-sided."""
 
 STANDARD_ERRORS = 4.0
 NUM_RUNS = {"mslr5-condorcet": 200, "gap": 60, "cyclic": 200}

@@ -15,7 +15,7 @@ from tests.policies.driving import simulate_runs
 from theory import PreferenceMatrix
 
 FALSE_ALARM = 1e-5
-"""Of one test."""
+"""False-alarm rate of one test."""
 
 CYCLE = np.array([[0.5, 0.9, 0.4], [0.1, 0.5, 0.6], [0.6, 0.4, 0.5]])
 """All three arms are Copeland winners."""
@@ -89,7 +89,7 @@ def shares_of(name, duels, round_, rounds, number):
      ("d-ts+", "two of four")],
 )  # fmt: skip
 def test_every_round_of_a_stretch_has_a_champion_of_its_own(name, leaders):
-    """Of equal stretches the shares are multinomial: their spread says so.
+    """The shares of equal stretches are multinomial: their spread says so.
 
     The champions of single rounds are as often the same.
     """
@@ -148,7 +148,7 @@ def test_astronomically_long_stretches_are_shared_in_full(few_draws):
 @pytest.mark.parametrize("matrix", [CYCLE, THREE_OF_FIVE], ids=["cycle", "five"])
 @pytest.mark.parametrize("name", ["d-ts", "d-ts+"])
 def test_self_duels_and_borda_regret_have_the_spread_of_single_rounds(name, matrix):
-    """Of the last checkpoint beyond round 4,096, too."""
+    """Check the last checkpoint beyond round 4,096, too."""
     plays, spreads = [], []
     for look_ahead in (True, False):
         records = simulate_runs(

@@ -25,7 +25,7 @@ class PairwiseComparisons(OrderedTwin):
     elimination = "kl"
     """All duels so far with divergences; "hoeffding": fresh estimates with radii."""
     overflow = "truncate"
-    """What happens to a batch that would pass the horizon; or "commit"."""
+    """The fate of a batch that would pass the horizon; or "commit"."""
 
     def start(self):
         super().start()

@@ -1,4 +1,4 @@
-"""What the twins share: confidence bounds, divergences, ties, and the round loop."""
+"""Parts of twins: confidence bounds, divergences, ties, and the round loop."""
 
 import math
 
@@ -138,7 +138,7 @@ def most_beaten(wins, rng):
 
 
 class CountingTwin:
-    """What most twins know: the rounds, and who won how often.
+    """State of most twins: the rounds, and who won how often.
 
     The parameters are attributes of the class, which has their usual values. `start`
     does what is left to do before the first round.

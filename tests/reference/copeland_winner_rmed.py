@@ -14,7 +14,7 @@ from tests.reference.efficient_copeland_winner_rmed import (
 )
 
 TOLERANCE = 1e-10
-"""Of the solver, absolute: the smallest that it accepts."""
+"""False-alarm rate of the solver, absolute: the smallest that it accepts."""
 
 
 @lru_cache(maxsize=256)

@@ -40,7 +40,7 @@ class RivalDirected(CountingTwin):
     """A flipped pair of a world, or with "gradient" that of the largest derivative per
     cost."""
     cost = "regret"
-    """Of a duel: its estimated regret, or with "duels" 1, with "prices" its price; then
+    """A duel costs its estimated regret, with "duels" 1, with "prices" its price; then
     every round explores."""
     prices = None
 

@@ -15,7 +15,7 @@ class TrackAndStop(CountingTwin):
     growth = 0.05
     """By how much the number of duels grows between two programs."""
     prices = None
-    """Of a duel of each pair; 1 without."""
+    """Price of a duel of each pair; 1 without."""
     sticky = 0.1
     """An answer is kept unless another one is cheaper by that share."""
 

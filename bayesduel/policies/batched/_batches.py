@@ -34,7 +34,7 @@ class BatchedState(NamedTuple):
     sizes: Int[np.ndarray, " B"]  # c_r = floor(T^(r/B)) for r from 1 on.
     # ``phase``, ``candidate`` and ``log_inverse_delta`` of the algorithm; ``level``,
     # which is r, and how many ``batches`` were submitted. Of this batch, the number of
-    # ``pairs``, of those ``asked`` for and ``answered``, the ``duels`` of each, how
+    # ``pairs``, of those ``num_asked`` for and ``answered``, the ``duels`` of each, how
     # many of those to come get one ``extra``, whether it was ``submitted``, and whether
     # it is ``complete``: the horizon leaves room for all of it.
     now: Any
@@ -44,14 +44,9 @@ class BatchedState(NamedTuple):
     commits: bool
 
 
-PAIRWISE = 0
-"""Phase in which all active arms meet each other."""
-
-SEEDED = 1
-"""Phase in which the seeds, or one of them, meet the active arms."""
-
-SEEDS_ONLY = 2
-"""Phase in which the seeds meet each other (SCOMP2)."""
+PAIRWISE = 0  # Phase in which all active arms meet each other
+SEEDED = 1  # Phase in which the seeds, or one of them, meet the active arms
+SEEDS_ONLY = 2  # Phase in which the seeds meet each other (SCOMP2)
 
 
 class BatchedPolicy(Policy):
@@ -101,11 +96,9 @@ class BatchedPolicy(Policy):
         return state
 
     def choose(self, state: BatchedState, rng: Generator, round_: int) -> Duel:
-        """Choose the next pair of the batch, or stay with the arm that is left.
-
-        While the outcomes of a batch are still to come (delayed feedback), an active
-        arm duels itself.
-        """
+        """Choose the next pair of the batch, or stay with the arm that is left."""
+        # While outcomes are still to come (delayed feedback), an active arm duels
+        # itself.
         now = state.now
         left = state.horizon - round_ + 1
         if not now.submitted:
@@ -153,10 +146,7 @@ def plan(
     challengers: Bool[np.ndarray, " K"],
     rivals: Bool[np.ndarray, " K"],
 ) -> None:
-    """Plan a batch: all challengers meet all rivals, a superset, but themselves.
-
-    How many duels it has is decided when it is submitted.
-    """
+    """Plan a batch: all challengers meet all rivals, a superset, but themselves."""
     now, number = state.now, 0
     for first in range(len(rivals)):
         for second in range(first + 1, len(rivals)):
@@ -182,10 +172,7 @@ def submit(state: BatchedState, left: int) -> None:
 
 
 def is_over(state: BatchedState, first: int, second: int, won: Wins) -> bool:
-    """Count the outcome, and say whether the batch has come to its end.
-
-    One that the horizon cut decides nothing.
-    """
+    """Count the outcome, and say whether the batch has come to its end."""
     lost = won.rounds - won.won
     state.wins[first, second] += won.won
     state.wins[second, first] += lost
@@ -198,11 +185,9 @@ def is_over(state: BatchedState, first: int, second: int, won: Wins) -> bool:
 def surely_ahead(
     state: BatchedState, one: int, other: int, radii: float, share: float
 ) -> bool:
-    """Say whether an arm beats another by so many radii, or a share of the threshold.
-
-    A lead of m radii gamma corresponds to N KL > m^2 log(1/delta), since
-    2 N (m gamma)^2 is m^2 log(1/delta).
-    """
+    """Say whether an arm beats another by so many radii, or a share of a threshold."""
+    # A lead of m radii gamma is N KL > m^2 log(1/delta), as 2 N (m gamma)^2 is the
+    # latter.
     level = state.now.log_inverse_delta
     if not state.by_divergence:
         duels = float(state.now.duels)
@@ -259,11 +244,8 @@ def after_pairwise(state: BatchedState) -> None:
 def start_pairwise(
     state: BatchedState, members: Bool[np.ndarray, " K"], rounds: int
 ) -> None:
-    """Hand the arms over to PCOMP, whose first round has the same exponent.
-
-    log(1/delta) is log(6 T K^2 B) for Hoeffding and log(T K^2) for divergences: as sums
-    of logarithms, as a product would overflow.
-    """
+    """Hand the arms over to PCOMP, whose first round has the same exponent."""
+    # log(1/delta) is log(6 T K^2 B) for Hoeffding and log(T K^2) for divergences.
     now, number = state.now, 0
     for arm in range(len(members)):
         state.active[arm] = members[arm]

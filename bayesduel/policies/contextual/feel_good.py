@@ -24,8 +24,8 @@ from bayesduel.policies.policy import DRAWS, Problem, checked
 from bayesduel.policies.registry import register
 from theory.arguments import integer_from, number_above, number_from
 
+# Degrees of freedom of proposals, whose tails are heavier than the posterior's
 _DEGREES = 10.0
-"""Degrees of freedom of proposals, whose tails are heavier than the posterior's."""
 
 
 class FeelGoodState(NamedTuple):

@@ -26,8 +26,8 @@ from theory.arguments import one_of
 
 _LEAST_GAIN = 1e-20
 
+# Least cost of a pair, in units of the largest estimated one: estimates may be 0
 _LEAST_COST = 0.01
-"""Least cost of a pair, in units of the largest estimated one: estimates may be 0."""
 
 
 class LinearRivals(LinearPolicy):
@@ -149,33 +149,27 @@ def likely_rival(
     return rival
 
 
-def divergence(first_gap: float, other: float) -> float:
+def divergence(gap: float, assumed: float) -> float:
     """Return KL of the outcomes of a duel, in nats, of two gaps of utilities."""
-    p = logistic(first_gap)
-    won = log_one_plus_exp(-other) - log_one_plus_exp(-first_gap)
-    return max(p * won + (1 - p) * (won + other - first_gap), 0.0)
+    p = logistic(gap)
+    won = log_one_plus_exp(-assumed) - log_one_plus_exp(-gap)
+    return max(p * won + (1 - p) * (won + assumed - gap), 0.0)
 
 
 # --- Which form a policy has ----------------------------------------------------------
 
 
 def in_world(policy: PolicyBase, world: World) -> PolicyBase:
-    """Return a policy in the form that plays in a world.
-
-    Where features are new in every round, one over linear utilities sees those.
-    """
+    """Return a policy in the form that plays in a world with its features."""
     if world.arm_features is not None or not world.defines("features"):
         return policy
     return contextual_form(policy)
 
 
 def contextual_form(policy: PolicyBase) -> PolicyBase:
-    """Return a policy over linear utilities in the form that sees features of a round.
-
-    D-TS without bounds on pairs draws two coefficients, independently, and shows the
-    best arm of each: that is Thompson sampling as in FGTS. Others come back as they
-    are.
-    """
+    """Return a policy over linear utilities in the form for features of a round."""
+    # D-TS without bounds on pairs is Thompson sampling as in FGTS: two independent
+    # draws.
     from bayesduel.models.linear_utilities import LinearUtilities
     from bayesduel.policies.thompson.double_thompson import DoubleThompson
     from bayesduel.policies.thompson.rival_directed import RivalDirectedThompson

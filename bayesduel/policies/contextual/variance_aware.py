@@ -113,9 +113,7 @@ class VarianceAware(Policy):
             inverses=np.stack([np.eye(size) / ridge for ridge in ridges]),
             latest=np.zeros(problem.num_arms),
             now=record(
-                width=self.width * log_width(size, problem),
-                layer=-1,
-                weight=0.0,
+                width=self.width * log_width(size, problem), layer=-1, weight=0.0
             ),
         )
 
@@ -171,7 +169,18 @@ class VarianceAware(Policy):
         """Let the layer learn that has asked."""
         layer, weight = state.now.layer, state.now.weight
         if layer >= 0:
-            fit = layer_of(state.fits, layer)
+            fit = LogisticFit(
+                state.fits.rows[layer],
+                state.fits.wins[layer],
+                state.fits.duels[layer],
+                state.fits.used[layer],
+                state.fits.places[layer],
+                state.fits.quadratic[layer],
+                state.fits.linear[layer],
+                state.fits.theta[layer],
+                state.fits.curvature[layer],
+                state.fits.inverse[layer],
+            )
             add_duel(fit, first, second, won, weight, features)
             refit(fit)
             inverse = state.inverses[layer]
@@ -180,19 +189,3 @@ class VarianceAware(Policy):
     def recommend(self, state: VACDBState, rng: Generator) -> int:
         """Return the arm with the largest utility in the last layer that was asked."""
         return one_of_largest(rng, state.latest)
-
-
-def layer_of(fits: Any, layer: int) -> LogisticFit:
-    """Return views of the arrays of one layer."""
-    return LogisticFit(
-        fits.rows[layer],
-        fits.wins[layer],
-        fits.duels[layer],
-        fits.used[layer],
-        fits.places[layer],
-        fits.quadratic[layer],
-        fits.linear[layer],
-        fits.theta[layer],
-        fits.curvature[layer],
-        fits.inverse[layer],
-    )

@@ -184,42 +184,31 @@ def update(
     second: int,
     won: bool,
 ) -> None:
-    """Count an outcome for the first arm, then remove the worst one if surely so.
-
-    What is told late of an arm that was removed meanwhile does not count.
-    """
+    """Count an outcome for the first arm, then remove the worst one if surely so."""
     if first == second:
         won = rng.random() < 0.5
     arms = state.arms
     if state.now[0].num_active > 1 and arms[first].is_active and arms[second].is_active:
-        _credit(state, rng, first, second, won)
+        arm, pair, now = state.arms[first], state.pairs[first, second], state.now[0]
+        pair.duels += 1
+        pair.wins += won
+        arm.duels += 1
+        arm.wins += won
+        arm.share = arm.wins / arm.duels
+        fewest, best, worst = NEVER, -1.0, 2.0
+        for index in range(now.num_active):
+            opponent = state.arms[state.arms[index].active]
+            fewest = min(fewest, opponent.duels)
+            best, worst = max(best, opponent.share), min(worst, opponent.share)
+        radius = now.scale / math.sqrt(float(fewest)) if fewest > 0 else 1.0
+        if worst + radius <= best - radius:
+            _remove(state, _with_share(state, rng, worst))
 
 
 @compiled
 def reads_self_duels(state: BeatTheMeanKernel) -> bool:
     """Say that an arm that meets itself is credited."""
     return True
-
-
-@compiled
-def _credit(
-    state: BeatTheMeanKernel, rng: Generator, first: int, second: int, won: bool
-) -> None:
-    """Count an outcome between active arms."""
-    arm, pair, now = state.arms[first], state.pairs[first, second], state.now[0]
-    pair.duels += 1
-    pair.wins += won
-    arm.duels += 1
-    arm.wins += won
-    arm.share = arm.wins / arm.duels
-    fewest, best, worst = NEVER, -1.0, 2.0
-    for index in range(now.num_active):
-        opponent = state.arms[state.arms[index].active]
-        fewest = min(fewest, opponent.duels)
-        best, worst = max(best, opponent.share), min(worst, opponent.share)
-    radius = now.scale / math.sqrt(float(fewest)) if fewest > 0 else 1.0
-    if worst + radius <= best - radius:
-        _remove(state, _with_share(state, rng, worst))
 
 
 @compiled

@@ -176,10 +176,7 @@ def choose(state: SavageKernel, rng: Generator, round_: int) -> Duel:
 def update(
     state: SavageKernel, rng: Generator, round_: int, first: int, second: int, won: bool
 ) -> None:
-    """Count an outcome; drop the pairs that no longer matter.
-
-    What is told late of a pair that was dropped meanwhile decides nothing any more.
-    """
+    """Count an outcome; drop the pairs that no longer matter."""
     now, pairs = state.now[0], state.pairs
     pairs[first, second].wins += won
     pairs[second, first].wins += not won

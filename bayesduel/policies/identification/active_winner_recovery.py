@@ -12,8 +12,8 @@ from bayesduel.ops.rules import drawn_highest, inverted, record
 from bayesduel.policies.policy import Policy, Problem
 from bayesduel.policies.registry import register
 
+# Relative difference of scores, or of changes of them, that rounding may make
 _EQUAL = 1e-9
-"""Relative difference of scores, or of changes of them, that rounding may make."""
 
 
 class ActiveWinnerState(NamedTuple):
@@ -158,13 +158,11 @@ def chain_of(wins: Int[np.ndarray, "K K"]) -> Chain:
 def expected_changes(
     chain: Chain, wins: Int[np.ndarray, "K K"], top: int
 ) -> Float[np.ndarray, " K"]:
-    """Return what a duel of the top arm with each arm is expected to change; -1 of it.
-
-    One more duel makes steps from ``top`` to an arm more likely by d, those back by e.
-    I - P then changes by x y^T, x being d at ``top`` and -e at the arm, y 1 at ``top``
-    and -1 at the arm; Sherman and Morrison give the new inverse Z' and pi' = 1^T Z' /
-    N, which is away from pi by a multiple of the difference of two rows of Z.
-    """
+    """Return what a duel of the top arm with each arm is expected to change."""
+    # -1 of itself. One more duel makes steps from ``top`` to an arm more likely by d,
+    # those back by e. I - P changes by x y^T, x being d at ``top`` and -e at the arm, y
+    # 1 at ``top`` and -1 at the arm. By Sherman and Morrison pi' = 1^T Z' / N is away
+    # from pi by a multiple of the difference of two rows of Z.
     scores, inverse = chain.scores, chain.inverse
     changes = np.full(len(wins), -1.0)
     for arm in range(len(wins)):

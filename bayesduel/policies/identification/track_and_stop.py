@@ -19,13 +19,12 @@ from bayesduel.policies.scalar_choices import count_win, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarKernel
 from theory.arguments import number_that, number_within
 
+# A set may be short of one unit of evidence by that much, and a pair below zero
 _ENOUGH = 1e-10
-"""A set may be short of one unit of evidence by that much, and a pair below zero."""
-
 _NO_PIVOT = 1e-11
 
+# Per pair; far more than are needed. What is found then is used all the same.
 _MOST_PIVOTS = 200
-"""Per pair; far more than are needed. What is found then is used all the same."""
 
 
 class Program(NamedTuple):
@@ -78,15 +77,16 @@ def set_sign(program: Program, one: int, other: int, one_beats: int) -> None:
 
 @compiled
 def solve(program: Program, winner: int) -> float:
-    """Find the cheapest evidence that an arm wins; return what it costs.
-
-    ``winner`` is one of the arms that beat the most others.
-    """
+    """Find the cheapest evidence that an arm wins; return what it costs."""
     if program.solved_for[0] != winner or not _still_feasible(program):
         _begin(program)
         for _ in range(_MOST_PIVOTS * program.price.size):
             count, short = _scarcest_set(program, winner)
-            pair, below = _most_negative(program)
+            # The pair whose evidence is furthest below zero.
+            pair, below = 0, 0.0
+            for negative in range(program.price.size):
+                if -program.evidence[negative] > below:
+                    pair, below = negative, -float(program.evidence[negative])
             if max(short, below) <= _ENOUGH:
                 break
             if below > short:
@@ -125,16 +125,6 @@ def _still_feasible(program: Program) -> bool:
     for row in range(program.price.size):
         least = min(least, program.level[row])
     return least >= 0.0
-
-
-@compiled
-def _most_negative(program: Program) -> tuple[int, float]:
-    """Return the pair whose evidence is furthest below zero, and how far."""
-    lowest, below = 0, 0.0
-    for pair in range(program.price.size):
-        if -program.evidence[pair] > below:
-            lowest, below = pair, -float(program.evidence[pair])
-    return lowest, below
 
 
 @compiled
@@ -326,12 +316,20 @@ class TrackAndStop(KernelPolicy):
         def initial_state(
             order: Int[np.ndarray, " K"], horizon: int
         ) -> TrackAndStopKernel:
-            return new_state(
-                len(order),
-                growth=float(self.growth),
-                sticky=float(self.sticky),
-                fees=prices_in_order(self.cost, order),
+            num_arms = len(order)
+            number = num_arms * (num_arms - 1) // 2
+            fees = prices_in_order(self.cost, order)
+            state = TrackAndStopKernel(
+                now=np.zeros(1, dtype=_NOW),
+                pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
+                share=np.zeros(number),
+                divergence=np.zeros(number),
+                fee=fees[np.triu_indices(num_arms, 1)],
+                program=new_program(num_arms),
             )
+            state.now["growth"], state.now["sticky"] = self.growth, self.sticky
+            state.now["next_aim"], state.now["answer"] = number, -1
+            return state
 
         return ScalarKernel("track_and_stop", initial_state)
 
@@ -348,8 +346,8 @@ _NOW = np.dtype(
 
 _PAIR = np.dtype([("wins", np.int64)])
 
+# Prices differ from one another by so much, so that one optimum is the cheapest
 MOST_TILT = 1e-6
-"""Prices differ from one another by so much, so that one optimum is the cheapest."""
 
 
 class TrackAndStopKernel(NamedTuple):
@@ -362,28 +360,6 @@ class TrackAndStopKernel(NamedTuple):
     divergence: Float[np.ndarray, " M"]
     fee: Float[np.ndarray, " M"]  # Of a duel.
     program: Program
-
-
-def new_state(
-    num_arms: int,
-    *,
-    growth: float,
-    sticky: float,
-    fees: Float[np.ndarray, "K K"] | None = None,
-) -> TrackAndStopKernel:
-    """Return the state before the first duel."""
-    number = num_arms * (num_arms - 1) // 2
-    state = TrackAndStopKernel(
-        now=np.zeros(1, dtype=_NOW),
-        pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
-        share=np.zeros(number),
-        divergence=np.zeros(number),
-        fee=np.ones(number) if fees is None else fees[np.triu_indices(num_arms, 1)],
-        program=new_program(num_arms),
-    )
-    state.now["growth"], state.now["sticky"] = growth, sticky
-    state.now["next_aim"], state.now["answer"] = number, -1
-    return state
 
 
 @compiled
@@ -429,8 +405,16 @@ def _lag(state: TrackAndStopKernel, one: int, other: int) -> float:
 @compiled
 def aim(state: TrackAndStopKernel) -> None:
     """Find the optimal shares for the estimates, and the answer that they are for."""
-    now, program = state.now[0], state.program
-    _estimate(state)
+    now, program, num_arms = state.now[0], state.program, len(state.pairs)
+    # Who is ahead in each pair, and what a unit of evidence on it costs.
+    for one in range(num_arms):
+        for other in range(one + 1, num_arms):
+            pair = pair_number(num_arms, one, other)
+            won, lost = state.pairs[one, other].wins, state.pairs[other, one].wins
+            state.divergence[pair] = expected_divergence(won + 1.0, lost + 1.0)
+            tilt = 1.0 + MOST_TILT * math.sin(pair + 1.0)
+            program.price[pair] = state.fee[pair] * tilt / state.divergence[pair]
+            set_sign(program, one, other, int(won >= lost))
     best, cheapest = -1, math.inf
     for arm in range(len(state.pairs)):
         if _is_winner(program, arm):
@@ -448,20 +432,6 @@ def aim(state: TrackAndStopKernel) -> None:
         total += state.share[pair]
     for pair in range(state.share.size):
         state.share[pair] /= total
-
-
-@compiled
-def _estimate(state: TrackAndStopKernel) -> None:
-    """Find who is ahead in each pair, and what a unit of evidence on it costs."""
-    num_arms = len(state.pairs)
-    for one in range(num_arms):
-        for other in range(one + 1, num_arms):
-            pair = pair_number(num_arms, one, other)
-            won, lost = state.pairs[one, other].wins, state.pairs[other, one].wins
-            state.divergence[pair] = expected_divergence(won + 1.0, lost + 1.0)
-            tilt = 1.0 + MOST_TILT * math.sin(pair + 1.0)
-            state.program.price[pair] = state.fee[pair] * tilt / state.divergence[pair]
-            set_sign(state.program, one, other, int(won >= lost))
 
 
 @compiled

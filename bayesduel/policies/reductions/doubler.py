@@ -26,7 +26,7 @@ class DoublerState(NamedTuple):
     # How often each arm was right in the last epoch: where left arms come from.
     left: Int[np.ndarray, " K"]
     right: Int[np.ndarray, " K"]  # How often each arm was right in this epoch.
-    epoch: Any  # Its number of ``rounds``, and how many of them were ``asked`` for.
+    epoch: Any  # Its number of ``rounds``, and how many of them were ``num_asked`` for.
 
 
 @register("doubler", acronym="Doubler")
@@ -96,7 +96,12 @@ class Doubler(Policy):
         """
         if state.epoch.num_asked == state.epoch.rounds:
             begin_epoch(state)
-        first = drawn_by_frequency(rng, state.left, state.epoch.rounds // 2)
+        # In proportion to its count.
+        below, first = state.left[0], 0
+        target = rng.random() * (state.epoch.rounds // 2)
+        while below <= target:
+            first += 1
+            below += state.left[first]
         second = advance(rng, state.machine, self.alpha)
         state.right[second] += 1
         state.epoch.num_asked += 1
@@ -131,14 +136,3 @@ def begin_epoch(state: DoublerState) -> None:
         state.right[arm] = state.machine.pulls[arm] = state.machine.gains[arm] = 0
     state.epoch.rounds *= 2
     state.epoch.num_asked = 0
-
-
-def drawn_by_frequency(
-    rng: Generator, counts: Int[np.ndarray, " K"], total: int
-) -> int:
-    """Draw an arm in proportion to its count."""
-    target, below, arm = rng.random() * total, counts[0], 0
-    while below <= target:
-        arm += 1
-        below += counts[arm]
-    return arm

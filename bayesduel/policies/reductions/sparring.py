@@ -23,8 +23,7 @@ from bayesduel.policies.scalar_choices import among_largest
 from bayesduel.policies.scalar_kernel import ScalarKernel
 from theory.arguments import number_above, one_of
 
-INNER = ("ucb", "ts")
-"""Names of the machines."""
+INNER = ("ucb", "ts")  # Names of the machines
 
 
 @register("sparring", acronym="Sparring")
@@ -105,6 +104,7 @@ class Sparring(KernelPolicy):
 
 _LEFT, _RIGHT = 0, 1
 
+# Fields that stay the same in a run
 _NOW = np.dtype(
     [
         ("samples", np.int64),  # By Thompson sampling, and not by UCB.
@@ -112,8 +112,6 @@ _NOW = np.dtype(
         ("prior", np.float64),  # Pseudo-gains and pseudo-losses of each arm.
     ]
 )
-"""Fields that stay the same in a run."""
-
 _ARM = np.dtype(
     [
         ("pulls", np.int64),

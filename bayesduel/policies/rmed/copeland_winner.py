@@ -15,12 +15,17 @@ from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.rmed._scalar_copeland import NOBODY, cost, count
-from bayesduel.policies.rmed._scalar_lists import append, note, reads_self_duels, recall
+from bayesduel.policies.rmed._scalar_lists import (
+    append,
+    init,
+    note,
+    reads_self_duels,
+    recall,
+)
 from bayesduel.policies.rmed.efficient_copeland_winner import (
     CopelandRMED,
     append_by_efficient_program,
     first_passing,
-    init,
     log_of,
     recommend,
 )
@@ -37,9 +42,7 @@ from theory.copeland_program import (
 )
 from theory.copeland_program.efficient import ecw_evidence
 
-_TOLERANCE = 1e-12
-"""Relative, as in ``theory.copeland_program._basis``."""
-
+_TOLERANCE = 1e-12  # Relative, as in ``theory.copeland_program._basis``
 _NOW = np.dtype(
     [
         ("resolve_every", np.int64),
@@ -177,11 +180,9 @@ def _tilted(state: Any, one: int, other: int) -> float:
 
 @compiled
 def is_solved(state: Any) -> bool:
-    """Say whether the blocks are what the program of the estimates asks for.
-
-    Where no estimate changed sides they are, if the basis is proved to be optimal, or
-    young enough to do without a proof.
-    """
+    """Say whether the blocks are what the program of the estimates asks for."""
+    # Where no estimate changed sides they are, if the basis is proved to be optimal, or
+    # young.
     now = state.program.now[0]
     if not now.is_current and not now.is_stale:
         is_young = 0 < now.age < now.resolve_every
@@ -191,11 +192,8 @@ def is_solved(state: Any) -> bool:
 
 @compiled
 def stays_optimal(program: ProgramKernel) -> bool:
-    """Say whether the basis is optimal at the prices.
-
-    No multiplier is negative, and no price exceeded:
-    ``theory.copeland_program._basis.stays_optimal``.
-    """
+    """Say whether the basis is optimal at the prices."""
+    # No multiplier is negative, and no price exceeded; see ``theory.copeland_program``.
     size, values, used = program.now[0].size, program.multipliers, program.used
     for row in range(size):
         values[row], scale = 0.0, 0.0
@@ -367,7 +365,10 @@ def _append_due(state: CopelandWinnerKernel, round_: int) -> None:
     now.winner = first_passing(state, round_)[0]
     is_alone = now.least < now.second
     if now.winner == NOBODY and is_alone:
-        now.winner = _only_winner(state)
+        winner = 0
+        while state.arms[winner].losses > state.now[0].least:
+            winner += 1
+        now.winner = winner
         program.needed += program.is_new
         program.is_new = False
         program.log_told = log_of(round_)
@@ -380,15 +381,6 @@ def _append_due(state: CopelandWinnerKernel, round_: int) -> None:
     if now.winner == NOBODY:
         append_by_efficient_program(state, log_of(round_))
     append(now, state.elements, state.elements.size - state.arms.size + now.winner)
-
-
-@compiled
-def _only_winner(state: CopelandWinnerKernel) -> int:
-    """Return the arm with the fewest losses."""
-    winner = 0
-    while state.arms[winner].losses > state.now[0].least:
-        winner += 1
-    return winner
 
 
 @compiled

@@ -22,8 +22,8 @@ from bayesduel.policies.rmed._scalar_lists import (
     count_ahead,
     count_draw,
     count_duel,
-    find_fewest,
     first_pass,
+    init,
     is_only_element,
     lowest,
     note,
@@ -285,10 +285,7 @@ def kernel(
     alpha: float = 1.0,
     numerator_floor: float = 0.0,
 ) -> ScalarKernel:
-    """Return the kernel of a rule with the parameters of its policy.
-
-    RMED1 has not the last two.
-    """
+    """Return the kernel of a rule; RMED1 has not the last two parameters."""
 
     def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> RMEDKernel:
         num_arms = len(order)
@@ -311,22 +308,26 @@ def kernel(
 
 
 @compiled
-def init(state: RMEDKernel, rng: Generator) -> None:
-    """Count the pairs that were never drawn."""
-    find_fewest(state)
-
-
-@compiled
 def choose(state: RMEDKernel, rng: Generator, round_: int) -> Duel:
     """Choose the next duel of the sweep or of the pass."""
     now, arms = state.now[0], state.arms
     now.is_in_turn = False
     if now.sweeps_left > 0:
         first, second = now.row, now.column
-        _go_on_with_sweep(now, arms.size)
+        now.column += 1
+        if now.column == arms.size:
+            now.row += 1
+            if now.row == arms.size - 1:
+                now.row = 0
+                now.sweeps_left -= 1
+            now.column = now.row + 1
         count_draw(state, first, second)
         return Duel(first, 0, first, second, True)
-    if now.rule == _RMED2 and now.left_in_pass == 0 and _some_pair_is_rare(now, round_):
+    if (
+        now.rule == _RMED2
+        and now.left_in_pass == 0
+        and math.log(float(max(round_, 3))) > _count_limit(now)
+    ):
         first, second = _first_rare_pair(state, round_)
         count_draw(state, first, second)
         return Duel(first, 0, first, second, True)
@@ -341,23 +342,6 @@ def choose(state: RMEDKernel, rng: Generator, round_: int) -> Duel:
         idle = _self_duels(state, round_) - 1
     take(now, arms)
     return Duel(arm, idle, arm, opponent, True)
-
-
-@compiled
-def _go_on_with_sweep(now: Records, num_arms: int) -> None:
-    now.column += 1
-    if now.column == num_arms:
-        now.row += 1
-        if now.row == num_arms - 1:
-            now.row = 0
-            now.sweeps_left -= 1
-        now.column = now.row + 1
-
-
-@compiled
-def _some_pair_is_rare(now: Records, round_: int) -> bool:
-    """Say whether N < alpha log log t for some pair."""
-    return math.log(float(max(round_, 3))) > _count_limit(now)
 
 
 @compiled
@@ -430,10 +414,7 @@ def _target(state: RMEDKernel, arm: int) -> int:
 
 @compiled
 def _self_duels(state: RMEDKernel, round_: int) -> int:
-    """Count the rounds up to and with the first whose test lets another arm in.
-
-    In RMED2 they may end before, where a pair becomes rare.
-    """
+    """Count the rounds up to and with the first whose test lets another arm in."""
     now, arms = state.now[0], state.arms
     nearest = math.inf
     for i in range(arms.size):
@@ -459,17 +440,6 @@ def _least_against(state: RMEDKernel) -> float:
 
 
 @compiled
-def _append_arms_due(state: RMEDKernel, round_: int) -> None:
-    """Test which arms are due in the next pass: I_j - I* - f(K) <= log t."""
-    now, arms = state.now[0], state.arms
-    least, log_t = _least_against(state), math.log(float(round_))
-    now.tests += 1
-    for i in range(arms.size):
-        if arms[i].against - least - now.allowance <= log_t:
-            append(now, arms, i)
-
-
-@compiled
 def update(
     state: RMEDKernel, rng: Generator, round_: int, first: int, second: int, won: bool
 ) -> None:
@@ -477,7 +447,13 @@ def update(
     if first != second:
         _learn(state, first, second, won)
     if state.now[0].is_in_turn:
-        _append_arms_due(state, round_)
+        # Which arms are due in the next pass: I_j - I* - f(K) <= log t.
+        now, arms = state.now[0], state.arms
+        least, log_t = _least_against(state), math.log(float(round_))
+        now.tests += 1
+        for i in range(arms.size):
+            if arms[i].against - least - now.allowance <= log_t:
+                append(now, arms, i)
 
 
 @compiled

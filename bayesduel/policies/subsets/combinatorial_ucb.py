@@ -12,12 +12,13 @@ from bayesduel.ops.rules import top
 from bayesduel.policies.policy import checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, warn_above_one
-from bayesduel.policies.subsets._index_stretches import (
+from bayesduel.policies.subsets._reward_counts import (
+    CountingPolicy,
+    RewardCounts,
     best_outside,
     index_values,
     safe_rounds,
 )
-from bayesduel.policies.subsets._reward_counts import CountingPolicy, RewardCounts
 from theory.arguments import number_above
 
 if TYPE_CHECKING:

@@ -26,11 +26,8 @@ from theory.arguments import integer_from, one_of
 if TYPE_CHECKING:
     from bayesduel.instances.subset_world import SubsetWorld
 
-_HALVINGS = 60
-"""Steps of the bisection of the multiplier of ESCB-1."""
-
-_ROUNDING = 1e-12
-"""Indices that differ by less than this, relatively, are ties."""
+_HALVINGS = 60  # Steps of the bisection of the multiplier of ESCB-1
+_ROUNDING = 1e-12  # Indices that differ by less than this, relatively, are ties
 
 
 class ESCBState(NamedTuple):
@@ -143,7 +140,9 @@ class ESCB(SubsetPolicy):
         means, times = mean_rewards(counts), counts.plays.astype(np.float64)
         known = Beliefs(means, times, budget, self.index)
         if len(state.sets) > 0:
-            arms = best_of_all(rng, known, state.sets, state.values)
+            for index in range(len(state.sets)):
+                state.values[index] = set_index(known, state.sets[index])
+            arms = state.sets[drawn_highest(rng, state.values, _ROUNDING)]
         else:
             optimistic = means + np.sqrt(0.5 * budget / times)
             arms = climbed(rng, known, top(rng, means, counts.size))
@@ -176,18 +175,6 @@ class ESCB(SubsetPolicy):
 def all_sets(num_arms: int, size: int) -> Int[np.ndarray, "S k"]:
     """Return the arms of all sets; it is for reading."""
     return np.array(list(combinations(range(num_arms), size)), dtype=np.int64)
-
-
-def best_of_all(
-    rng: Generator,
-    known: Beliefs,
-    sets: Int[np.ndarray, "S k"],
-    values: Float[np.ndarray, " S"],
-) -> Int[np.ndarray, " k"]:
-    """Compare all sets; of equal ones draw one."""
-    for index in range(len(sets)):
-        values[index] = set_index(known, sets[index])
-    return sets[drawn_highest(rng, values, _ROUNDING)]
 
 
 def is_better(rng: Generator, value: float, other: float) -> bool:
@@ -233,12 +220,9 @@ def set_index(known: Beliefs, arms: Int[np.ndarray, " k"]) -> float:
 
 
 def divergence_index(known: Beliefs, arms: Int[np.ndarray, " k"]) -> float:
-    """Solve max sum q_i, sum N_i KL(m_i, q_i) <= f.
-
-    Stationary points have N_i (q_i - m_i)/(q_i (1 - q_i)) = 1/lambda; with
-    b_i = 1/(lambda N_i), q_i is a root of b q^2 + (1 - b) q - m = 0. The sum of the
-    divergences grows with 1/lambda, whose logarithm is bisected.
-    """
+    """Solve max sum q_i, sum N_i KL(m_i, q_i) <= f."""
+    # Stationary points have N_i (q_i - m_i)/(q_i (1 - q_i)) = 1/lambda; with b_i =
+    # 1/(lambda N_i), q_i is a root of b q^2 + (1 - b) q - m = 0. 1/lambda is bisected.
     low, high = -40.0, 60.0
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)

@@ -172,7 +172,7 @@ def decide(state: StageState, rng: Generator) -> None:
             own_values[arm] = means[arm] = state.totals[arm] / plays
         state.totals[arm] = 0.0
     # Arms with equal means have equal radii: which of them comes first does not matter.
-    leaders = top(rng, own_values, places_left(state))
+    leaders = top(rng, own_values, state.size - count(state.accepted))
     last, next_best = math.inf, -1.0
     for arm in range(len(own_values)):
         if leaders[arm]:
@@ -187,18 +187,13 @@ def decide(state: StageState, rng: Generator) -> None:
             accepted[arm] = own_values[arm] - width > highest_of_next
             is_rejected = own_values[arm] + width < lowest_of_last
             undecided[arm] = not accepted[arm] and not is_rejected
-    left = places_left(state)
+    left = state.size - count(state.accepted)
     if left == 0 or count(undecided) <= left:
         for arm in range(len(own_values)):
             accepted[arm] = accepted[arm] or (left > 0 and undecided[arm])
             undecided[arm] = False
     state.now.stage += 1
     state.now.repetitions = 1 << state.now.stage
-
-
-def places_left(state: StageState) -> int:
-    """Return k', how many arms are still to be accepted."""
-    return state.size - count(state.accepted)
 
 
 def count(mask: Bool[np.ndarray, " n"]) -> int:

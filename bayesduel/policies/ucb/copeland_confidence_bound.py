@@ -63,11 +63,8 @@ def believe_nothing(state: Any) -> None:
 
 @compiled
 def revise(state: Any, rng: Generator) -> None:
-    """Bring the beliefs in line with the bounds, and say who is a winner.
-
-    The state is stale still where revising again would change more: after a reset for
-    want of potential winners, which brings back arms that the next round removes again.
-    """
+    """Bring the beliefs in line with the bounds, and say who is a winner."""
+    # The state stays stale where revising again would change more, as after a reset.
     now, arms = state.now[0], state.arms
     now.stale = False
     if _is_disproved(state):
@@ -81,7 +78,13 @@ def revise(state: Any, rng: Generator) -> None:
             arms[i].is_hopeful = False
             now.num_hopefuls -= 1
             if arms[i].num_superiors != now.losses + 1:
-                _believe_in_sure_losses(state, i)
+                # Believe in the sure losses alone.
+                count = 0
+                for other in range(arms.size):
+                    if other != i and not state.pairs[i, other].eligible:
+                        state.pairs[i, count].superior = other
+                        count += 1
+                arms[i].num_superiors = count
     if now.num_hopefuls == 0:
         believe_nothing(state)
         now.stale = True
@@ -108,16 +111,6 @@ def _is_disproved(state: Any) -> bool:
             if not state.pairs[superior, i].eligible:
                 return True
     return False
-
-
-@compiled
-def _believe_in_sure_losses(state: Any, arm: int) -> None:
-    count = 0
-    for other in range(state.arms.size):
-        if other != arm and not state.pairs[arm, other].eligible:
-            state.pairs[arm, count].superior = other
-            count += 1
-    state.arms[arm].num_superiors = count
 
 
 @compiled
@@ -240,15 +233,13 @@ class CopelandConfidenceBound(KernelPolicy):
         return ScalarKernel("copeland_confidence_bound", initial_state)
 
 
-_CHECK = 0.25
-"""How often a believed loss is checked, if there is an open one (line 5)."""
+_CHECK = 0.25  # How often a believed loss is checked, if there is an open one (line 5)
 
+# How often the champion is taken from the potential winners (line 6)
 _LOYALTY = 2.0 / 3.0
-"""How often the champion is taken from the potential winners (line 6)."""
 
+# How often the challenger is a believed superior of the champion (line 8)
 _RIVALS = 0.5
-"""How often the challenger is a believed superior of the champion (line 8)."""
-
 _NOBODY = -1
 
 _NOW = np.dtype(
@@ -322,11 +313,8 @@ def choose(state: CopelandConfidenceBoundKernel, rng: Generator, round_: int) ->
 
 @compiled
 def _weigh_champions(state: CopelandConfidenceBoundKernel) -> None:
-    """Find the distribution of a round (lines 5 to 7).
-
-    Winners meet themselves when they are champions: such rounds are idle. They are
-    optimistic and hopeful, all with the same probability.
-    """
+    """Find the distribution of a round (lines 5 to 7)."""
+    # Winners meet themselves when they are champions: such rounds are idle.
     now, arms = state.now[0], state.arms
     fewest = arms.size
     for i in range(arms.size):
@@ -400,12 +388,8 @@ def _most_optimistic(
     round_: int,
     is_believed: bool,
 ) -> int:
-    """Return the arm with the largest upper bound, of all or of those believed in.
-
-    Only of pairs that are open: a champion has one unless it is a winner, so neither
-    it nor those that it beats for sure are the most optimistic of all. -1 if there is
-    none; ties at random.
-    """
+    """Return the arm with the largest upper bound, of all or of those believed in."""
+    # Only of pairs that are open. -1 if there is none; ties at random.
     arms, pairs = state.arms, state.pairs
     root = math.sqrt(math.log(float(round_)))
     best, largest, number = _NOBODY, -1.0, 0

@@ -135,10 +135,7 @@ class RelativeUCBKernel(NamedTuple):
 
 @compiled
 def choose(state: RelativeUCBKernel, rng: Generator, round_: int) -> Duel:
-    """Choose champion and challenger, after the self-duels that come first.
-
-    A sure winner is the only candidate; it meets itself until one of its pairs opens.
-    """
+    """Choose champion and challenger, after the self-duels that come first."""
     now = state.now[0]
     _bring_up_to_date(state, round_)
     idle = 0

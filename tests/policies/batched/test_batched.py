@@ -24,7 +24,7 @@ from tests.reference.batched import TWINS
 pytestmark = pytest.mark.usefixtures("in_python")
 
 FALSE_ALARM = 1e-5
-"""Of one test, all features together."""
+"""False-alarm rate of one test, all features together."""
 
 MOST_BATCHES = {
     "pcomp": lambda batches: batches,

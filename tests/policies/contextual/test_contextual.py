@@ -74,7 +74,7 @@ def test_weights_and_certain_outcomes():
 
 
 def test_what_summing_up_older_duels_changes(monkeypatch):
-    """Of 2000 duels, 1000 are summed up: a few hundredths of a standard error.
+    """1000 of 2000 duels are summed up: a few hundredths of a standard error.
 
     The errors are of order sqrt(d / n), so of 20,000 duels they are a third of these.
     """
@@ -377,7 +377,7 @@ OVER_MODEL = ["d-ts:posterior=linear", "rd-ts:posterior=linear"]
 
 
 def test_policies_over_linear_utilities_have_a_form_that_sees_features():
-    """What else their model was told is refused."""
+    """Other settings of their model are refused."""
     for name in OVER_MODEL:
         form = linear_thompson.contextual_form(policies.parse_policy(name))
         assert form.ridge == 0.25
@@ -460,7 +460,7 @@ def as_one_kind(world):
 
 @pytest.mark.slow
 def test_regret_is_that_of_other_programs():
-    """Of 8 or 10 instances of both generators, at 4 joint standard errors (6e-5 each).
+    """8 or 10 instances of both generators, at 4 joint standard errors (6e-5 each).
 
     Published differences are differences of widths: the same rule has 783 or 248.
     """

@@ -21,7 +21,7 @@ from tests.reference.reductions import Doubler, MultiSBM, Sparring, UCBMachine
 pytestmark = pytest.mark.usefixtures("in_python")
 
 FALSE_ALARM = 1e-5
-"""Of one test, all features together."""
+"""False-alarm rate of one test, all features together."""
 
 MATRICES = {"decisive": DECISIVE, "two winners": TWO_WINNERS}
 CHECKPOINTS = (30, 100, 200)

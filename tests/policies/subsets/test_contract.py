@@ -1,4 +1,4 @@
-"""What every policy that offers subsets must do, whatever its rule."""
+"""Requirements on every policy that offers subsets, whatever its rule."""
 
 from dataclasses import replace
 from functools import cache
@@ -38,7 +38,7 @@ PLAYED = [
 ]
 
 DRAWING = {"random-subsets", "mnl-ts", "stagewise", "rec-maxmin-ucb"}
-"""Of these ``test_twins`` reads the runs, too."""
+"""``test_twins`` reads the runs of these, too."""
 
 FEW, SOME = 4, 48
 

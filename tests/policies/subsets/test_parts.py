@@ -10,8 +10,7 @@ from scipy import stats
 from bayesduel import policies
 from bayesduel.policies.policy import Problem
 from bayesduel.policies.subsets import mnl_exploration, stagewise_elimination
-from bayesduel.policies.subsets._index_stretches import safe_rounds
-from bayesduel.policies.subsets._reward_counts import no_counts
+from bayesduel.policies.subsets._reward_counts import no_counts, safe_rounds
 from bayesduel.policies.subsets.mnl_thompson import correlated_weights
 from tests.reference import subset_rivals as rivals
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from bayesduel import policies
 from bayesduel.instances import choice
-from bayesduel.policies.subsets._assortments import best_assortment
+from bayesduel.policies.subsets._epochs import best_assortment
 from bayesduel.policies.subsets.efficient_sampling import Beliefs, set_index
 from tests.policies.distributions import rejected, same_distribution
 from tests.policies.subsets.subset_driving import (
@@ -104,7 +104,7 @@ def features(offers):
 
 
 def test_look_ahead_skips_only_rounds_that_cannot_change_the_set():
-    """Of arms that are told apart soon, so that stretches are long.
+    """Take arms that are told apart soon, so that stretches are long.
 
     Of UCB without order: ``test_long_stretches``.
     """

@@ -13,7 +13,7 @@ from tests.policies.distributions import chi_square, pair_table
 from tests.policies.thompson.oracle import Round
 
 MOST_DUELS = 700
-"""Of a state."""
+"""At most, in a state."""
 
 LONGEST = 2000
 """Stretches are compared up to this length."""

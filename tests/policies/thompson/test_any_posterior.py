@@ -41,7 +41,7 @@ class Matrices(Laplace):
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class Means(Matrices):
-    """What is believed is the mean itself."""
+    """The belief is the mean itself."""
 
     def mean(self, state):
         return state

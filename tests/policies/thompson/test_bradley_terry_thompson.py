@@ -20,7 +20,7 @@ from tests.policies.distributions import chi_square, pair_table, two_sample_chi_
 from tests.reference.bradley_terry_thompson import BayesianBradleyTerry as Twin
 
 FALSE_ALARM = 1e-5
-"""Of one test."""
+"""False-alarm rate of one test."""
 
 round_sets = quick_jit(eager_round_sets)
 
@@ -85,7 +85,7 @@ def test_the_posterior_is_that_of_the_model_and_of_the_twin(strict_jax):
 
 
 STATES = 1000
-"""Of a test, so that tests share programs."""
+"""The same in all tests, so that they share programs."""
 
 
 def rounds_of(wins):

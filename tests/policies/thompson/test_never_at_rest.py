@@ -1,4 +1,4 @@
-"""What once made pure D-TS wait for ever."""
+"""A state that once made pure D-TS wait for ever."""
 
 import numpy as np
 import pytest

@@ -18,7 +18,7 @@ from tests.reference import RivalDirectedStar
 from theory.divergences import bernoulli_kl
 
 FALSE_ALARM = 1e-5
-"""Of one test, all its p-values together."""
+"""False-alarm rate of one test, all its p-values together."""
 
 ALWAYS = {"c": 1e300}
 """Every round explores: the events are those of any other c."""

@@ -23,7 +23,7 @@ from tests.reference import RivalOverScale
 from tests.studies.helpers import assert_replays
 
 FALSE_ALARM = 1e-5
-"""Of one test."""
+"""False-alarm rate of one test."""
 
 STATES = {
     "none": np.zeros((4, 4), dtype=int),
@@ -32,7 +32,7 @@ STATES = {
     "level": np.array([[0, 3, 5, 0], [3, 0, 5, 0], [1, 1, 0, 2], [0, 0, 1, 0]]),
     "rivals": np.array([[0, 9, 12, 0], [5, 0, 6, 3], [2, 5, 0, 6], [0, 1, 2, 0]]),
 }
-"""Of few numbers of arms: each takes programs of its own."""
+"""Few numbers of arms: each takes programs of its own."""
 
 
 def rule_of(**parameters):

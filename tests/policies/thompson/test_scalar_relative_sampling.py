@@ -36,7 +36,7 @@ from tests.policies.thompson.waits import (
 from tests.reference import RelativeConfidenceSampling
 
 FALSE_ALARM = 1e-5
-"""Of all states of one test together."""
+"""False-alarm rate of all states of one test together."""
 
 SLOW = pytest.mark.slow
 

@@ -26,7 +26,7 @@ from tests.policies.thompson.test_rival_directed import (
 from tests.policies.thompson.test_scalar_rounds import ask
 
 FALSE_ALARM = 1e-5
-"""Of one test, all features together."""
+"""False-alarm rate of one test, all features together."""
 
 
 def tell(state, rng, duels):

@@ -41,11 +41,11 @@ from tests.policies.thompson.round_states import (
 from theory.divergences import kl_to_half as kl_of_arrays
 
 FALSE_ALARM = 1e-5
-"""Of all p-values of one test together."""
+"""False-alarm rate of all p-values of one test together."""
 
 NUM_DRAWS = 20_000
 NUM_RULE_DRAWS = 8_000
-"""Of the rule with all its Beta draws, which cost more than those of the kernel."""
+"""As above, of the rule with all its Beta draws, which cost more."""
 
 
 def ask(state, rng, duels, round_, result, shares):
@@ -248,7 +248,7 @@ LOPSIDED = np.array(
 @FORMS
 @pytest.mark.parametrize("name", ["d-ts", "pure-d-ts", "d-ts+"])
 def test_rounds_of_lopsided_and_of_few_duels(name, form):
-    """Of 7 arms several lack two votes or three; against the rule with all its
+    """Several of 7 arms lack two votes or three; against the rule with all its
     draws."""
     p_values = []
     for value in (Round(LOPSIDED, 600), few_duels(2), few_duels(12)):

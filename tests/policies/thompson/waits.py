@@ -1,4 +1,4 @@
-"""What the rounds before a duel of different arms are held to, in single states.
+"""Checks of the rounds before a duel of different arms, in single states.
 
 The probability that a round teaches something is summed up over all signs of the
 sample, from the rule alone: which flips are relevant does not enter. The rounds before
@@ -14,7 +14,7 @@ from scipy import special, stats
 from tests.policies.random_states import LATEST
 
 FALSE_ALARM = 1e-5
-"""Of one test, all its comparisons together."""
+"""False-alarm rate of one test, all its comparisons together."""
 
 
 def tails(wins):

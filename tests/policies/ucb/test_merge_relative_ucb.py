@@ -97,7 +97,7 @@ def test_the_clock_of_the_narrowest_bounds_does_not_overflow():
 
 
 def test_groups_merge_as_told():
-    """Of 40 arms, with groups of all sizes, against lists; ties given."""
+    """Take 40 arms, with groups of all sizes, against lists; ties given."""
     rng = np.random.default_rng(95)
     most, cases = 10, 150
     merged = twice = 0

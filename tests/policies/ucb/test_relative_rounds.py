@@ -21,7 +21,7 @@ from tests.policies.random_states import FOUR_ARMS
 from tests.reference import CopelandConfidenceBound, RelativeUCB
 
 FALSE_ALARM = 1e-5
-"""Of all states of one test together."""
+"""False-alarm rate of all states of one test together."""
 
 EARLY_DRAWS, NUM_DRAWS = 5000, 1000
 """Early, when nobody surely lost, every probability of the rule has a say."""
@@ -145,7 +145,7 @@ def asking():
 @pytest.mark.parametrize("belief", BELIEFS)
 @pytest.mark.parametrize("name", FOUR_ARMS)
 def test_round_of_the_kernel_of_ccb_has_the_distribution_of_the_rule(name, belief):
-    """Of the pair that is played, and of all that is believed then.
+    """Compare the pair that is played, and of all that is believed then.
 
     Step by step: ``simulation.test_kernels_step``.
     """

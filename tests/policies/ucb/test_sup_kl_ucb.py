@@ -16,7 +16,7 @@ from tests.reference.sup_kl_ucb import upper_logs
 from theory.divergences import kl_upper
 
 FALSE_ALARM = 1e-5
-"""Of one test of a distribution."""
+"""False-alarm rate of one test of a distribution."""
 
 THREE = tuple(MATRICES.values())
 
