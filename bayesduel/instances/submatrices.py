@@ -14,9 +14,7 @@ from theory.arguments import integer_from, number_that, seed_of
 from theory.errors import ArgumentError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 
-MAX_DRAWS = 1_000_000
-"""Subsets to try before giving up on a submatrix."""
-
+MAX_DRAWS = 1_000_000  # Subsets to try before giving up on a submatrix
 _FIRST_BATCH = 64
 _LARGEST_BATCH = 16_384
 
@@ -116,7 +114,14 @@ class SubmatrixSampler:
         min_gap = number_that(min_gap, "min_gap", "in [0, 1/2)", lambda x: 0 <= x < 0.5)
         seed = seed_of(seed, "seed")
         admissible = (np.abs(whole.gaps) >= min_gap) & (whole.gaps != 0)
-        arms = _possible_arms(admissible, size)
+        # Drop arms with too few admissible partners until none is left.
+        arms = np.arange(len(admissible), dtype=np.int64)
+        while arms.size:
+            partners = admissible[np.ix_(arms, arms)].sum(axis=1)
+            enough = partners >= size - 1
+            if enough.all():
+                break
+            arms = arms[enough]
         if arms.size < size:
             raise ArgumentError(
                 "min_gap",
@@ -170,18 +175,6 @@ class SubmatrixSampler:
             arm_names=[str(labels[arm]) for arm in arms],
             source=self.matrix.source,
         )
-
-
-def _possible_arms(admissible: NDArray[np.bool_], size: int) -> NDArray[np.int64]:
-    """Drop arms with fewer than size - 1 admissible partners until none is left."""
-    arms = np.arange(len(admissible), dtype=np.int64)
-    while arms.size:
-        partners = admissible[np.ix_(arms, arms)].sum(axis=1)
-        enough = partners >= size - 1
-        if enough.all():
-            break
-        arms = arms[enough]
-    return arms
 
 
 def _first_admissible(

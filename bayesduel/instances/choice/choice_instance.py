@@ -52,18 +52,11 @@ class Cost(NamedTuple):
 
 
 def worst_cost(cost: Cost, rule: ChoiceRule, subset_size: int) -> float | None:
-    """Return the regret of the worst set of at most k arms that can be offered.
-
-    None where the rule is none of this package. Of a table by looking at all sets.
-    Otherwise the worst set is a single arm, or the m <= k arms with the smallest
-    weights, means or utilities:
-
-    - "rewards": those of a set are at least the smallest of its arms alone, which is
-      that of the weakest arm unless a logit world has revenues;
-    - "mean": the smallest one; "sum": of m arms the m smallest;
-    - "preferred" is (m + 1) P(b) + P(0) - 1 in a set of m arms and the best arm b; P(b)
-      and P(0) grow as another arm is replaced by a weaker one.
-    """
+    """Return the regret of the worst set of at most k arms, of rules of ours."""
+    # Of a table by looking at all sets; else the worst set is one arm, or the m <= k
+    # arms with the smallest weights, means or utilities: "preferred" is (m + 1) P(b) +
+    # P(0) - 1 in a set of m arms and the best arm b, and P(b), P(0) grow as an arm is
+    # replaced by a weaker one.
     if isinstance(rule, TableRule):
         rewards = np.sum(rule.by_rank * cost.values, axis=-1)
         return float(cost.best - rewards.min())
@@ -80,8 +73,7 @@ def worst_cost(cost: Cost, rule: ChoiceRule, subset_size: int) -> float | None:
     return max(0.0, float(np.max(costs)))
 
 
-MOST_SETS = 200_000
-"""Sets that are tabulated at most."""
+MOST_SETS = 200_000  # Sets that are tabulated at most
 
 
 class ChoiceWorld(SubsetWorld):
@@ -228,7 +220,7 @@ class ChoiceWorld(SubsetWorld):
 
         Parameters
         ----------
-        *asked
+        *arguments
             The set at last: a tuple of different arms, or a mask; at most k arms
             (exactly k in a world given by a table). The state, generator and round that
             go before it in a :class:`bayesduel.SubsetWorld` change nothing, and may be
@@ -401,12 +393,9 @@ class ChoiceWorld(SubsetWorld):
         return {notion: most for notion, most in worst.items() if most is not None}
 
     def _most_revenue(self, revenues: NDArray[np.float64]) -> tuple[int, ...]:
-        """Return the set of at most k arms with the largest expected revenue.
-
-        z is reachable iff the k largest positive v_i (r_i - z) add up to v_0 z; their
-        sum decreases in z, so the largest such z is found by replacing z with the
-        revenue of the set that it suggests until nothing changes.
-        """
+        """Return the set of at most k arms with the largest expected revenue."""
+        # z is reachable iff the k largest positive v_i (r_i - z) add up to v_0 z:
+        # Dinkelbach's iteration.
         rule = self.rule
         assert isinstance(rule, LogitRule)
         chosen: tuple[int, ...] = ()

@@ -26,8 +26,7 @@ from theory.choice.rules import (
 from theory.choice.tables import ChoiceTable
 from theory.validation import finite_vector
 
-_FAR = 1e-9
-"""Probabilities of a set may add up to this much more than 1."""
+_FAR = 1e-9  # Probabilities of a set may add up to this much more than 1
 
 
 class ChoiceRule:

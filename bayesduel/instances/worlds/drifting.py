@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from bayesduel.arguments.named_objects import title_with_changes
 from bayesduel.errors import ArgumentError
-from bayesduel.instances.matrices import load_matrix
+from bayesduel.instances.catalog import load_matrix
 from bayesduel.instances.world import World
 from bayesduel.instances.worlds.costs import costs_of_arms, digest_of, label_without
 from theory.arguments import integer_from, number_from, width_of

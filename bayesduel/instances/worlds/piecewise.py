@@ -14,7 +14,7 @@ from numpy.random import Generator
 from bayesduel.arguments.named_objects import title_with_changes
 from bayesduel.errors import ArgumentError
 from bayesduel.files.user_files import read_text
-from bayesduel.instances.matrices import is_path, load_matrix
+from bayesduel.instances.catalog import is_path, load_matrix
 from bayesduel.instances.world import (
     CONDORCET_WINNER,
     FIXED_PREFERENCES,
@@ -31,11 +31,10 @@ from bayesduel.instances.worlds.costs import (
 )
 from theory.arguments import integer_from, number_that, one_of
 
-MOST_ENTRIES = 10**7
-"""Entries of all random matrices together: 80 MB."""
+MOST_ENTRIES = 10**7  # Entries of all random matrices together: 80 MB
 
+# The least probability with which the winner of a random segment beats an arm
 LEAST = 0.55
-"""The least probability with which the winner of a random segment beats an arm."""
 
 
 class Piecewise(World):
@@ -291,10 +290,7 @@ class Piecewise(World):
 def random_segments(
     num_arms: int, segments: int, delta: float, seed: int
 ) -> Float[np.ndarray, "S K K"]:
-    """Draw matrices whose Condorcet winner changes from segment to segment.
-
-    See :class:`Piecewise` for their law.
-    """
+    """Draw matrices whose Condorcet winner changes from segment to segment."""
     rng = np.random.default_rng(seed)
     table = np.empty((segments, num_arms, num_arms))
     winner = -1

@@ -9,9 +9,8 @@ import pytest
 import bayesduel
 from bayesduel import instances
 from bayesduel.errors import ArgumentError, UnknownNameError
-from bayesduel.instances.catalog import world_text
+from bayesduel.instances.catalog import is_path, load_matrix, world_text
 from bayesduel.instances.choice import ChoiceWorld
-from bayesduel.instances.matrices import is_path, load_matrix
 from bayesduel.instances.worlds import Drifting, LinearContexts, Piecewise
 from theory import PreferenceMatrix
 

@@ -38,7 +38,7 @@ def random_matrix(rng, num_arms):
 
 
 def twin_costs(values):
-    """What arms cost, from the wins that ``theory`` counts."""
+    """The cost of the arms, from the wins that ``theory`` counts."""
     matrix = PreferenceMatrix(values)
     return np.array(
         [
@@ -247,7 +247,7 @@ def test_random_segments_obey_their_description(num_arms, delta):
 
 
 def test_entries_of_random_segments_are_uniform():
-    """Of the first segment: those between losers, and all but one of the winner."""
+    """Count the first segment: those between losers, and all but one of the winner."""
     losers, wins = [], []
     for seed in range(400):
         values = Piecewise(num_arms=6, segments=1, seed=seed).segment_matrices[0]
