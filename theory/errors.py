@@ -97,11 +97,7 @@ class ArgumentError(ValueError):
     ) -> Self:
         """Return the same error of an argument that has another name here."""
         return type(self)(
-            argument,
-            self.rule,
-            self.value,
-            index=index,
-            remedy=self._remedy,
+            argument, self.rule, self.value, index=index, remedy=self._remedy
         )
 
     def as_kind[E: ArgumentError](self, kind: type[E]) -> E:
@@ -171,8 +167,8 @@ def short_repr(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 
+# With a rule that begins so the argument makes a sentence
 _VERBS = {"cannot", "does", "has", "holds", "is", "lacks", "must", "needs", "was"}
-"""With a rule that begins so the argument makes a sentence."""
 
 
 def _with_names(remedy: str, called: Callable[[str], str]) -> str:

@@ -8,19 +8,9 @@ from importlib import import_module
 def lazy_names(
     package: str, file: str
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package, to be assigned there.
-
-    The stub beside ``file``, ``__init__.pyi``, says in imports where each public name
-    is at home; type checkers read the same. Modules of the package are found by
-    themselves. No module may be called as a public name is.
-
-    Examples
-    --------
-    >>> import theory
-    >>> get, names = lazy_names("theory", theory.__file__)
-    >>> "RegretBound" in names(), get("RegretBound").__module__
-    (True, 'theory.regret_bound')
-    """
+    """Return ``__getattr__`` and ``__dir__`` of a package, to be assigned there."""
+    # The stub beside ``file`` says in imports where each public name is at home. No
+    # module may be called as a public name is.
 
     @cache
     def homes() -> dict[str, tuple[str, str]]:

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float64, Int64, Shaped
 
 
-TIE_TOLERANCE = 1e-8
-"""Two arms tie when |P(i beats j) - 1/2| is below this."""
+TIE_TOLERANCE = 1e-8  # Two arms tie when |P(i beats j) - 1/2| is below this
 
 # Rounding in a comparison of sums of two printed probabilities.
 TRANSITIVITY_TOLERANCE = 1e-9
@@ -336,11 +335,7 @@ class PreferenceMatrix:
 
 
 def as_preference_matrix(matrix: PreferenceMatrix | ArrayLike) -> PreferenceMatrix:
-    """Return a preference matrix as it is, and check anything else.
-
-    A new one has a copy of the numbers, and the labels of a data frame as names of the
-    arms.
-    """
+    """Return a preference matrix as it is, and check anything else."""
     return matrix if isinstance(matrix, PreferenceMatrix) else PreferenceMatrix(matrix)
 
 
@@ -428,10 +423,7 @@ def find_intransitive_triple(
 
 
 def require_strong_transitivity(matrix: PreferenceMatrix, bound: str) -> None:
-    """Raise unless a total order, SST and STI hold, as the theorem ``bound`` asks.
-
-    `InvalidPreferenceError` names the arms.
-    """
+    """Raise unless a total order, SST and STI hold, as ``bound`` asks."""
     cycle = find_cycle(matrix)
     if cycle:
         raise InvalidPreferenceError(

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.arguments import (
-    integer_from,
-    number_from,
-    one_of,
-    true_or_false,
-)
+from theory.arguments import integer_from, number_from, one_of, true_or_false
 from theory.errors import ArgumentError, ArgumentTypeError
 from theory.validation import numeric_array, refuse_entries
 
@@ -22,6 +17,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
 
 
+# Kinds of bounds; `RegretBound` tells what each of them claims
 KINDS: tuple[str, ...] = (
     "asymptotic lower",
     "asymptotic upper",
@@ -31,8 +27,6 @@ KINDS: tuple[str, ...] = (
     "unproved",
     "heuristic",
 )
-"""Kinds of bounds; `RegretBound` tells what each of them claims."""
-
 _TEXTS = ("name", "regret", "remainder", "source", "policy", "condition")
 
 

@@ -23,25 +23,19 @@ if TYPE_CHECKING:
 # mu + mu^T may differ from 1, and the diagonal from 1/2, by rounding only.
 SYMMETRY_TOLERANCE = 1e-9
 
+# The same of numbers that are given as float32: their distance from 1 upwards
 FLOAT32_TOLERANCE = 2.0**-23
-"""The same of numbers that are given as float32: their distance from 1 upwards."""
 
+# Arms of a matrix at most: its checks take four tables of that size, 0.8 GB
 MOST_ARMS = 5000
-"""Arms of a matrix at most: its checks take four tables of that size, 0.8 GB."""
+MOST_NUMBERS = MOST_ARMS**2  # Entries of any array at most
 
-MOST_NUMBERS = MOST_ARMS**2
-"""Entries of any array at most."""
-
+# Features, and their coefficients, at most: their products are numbers
 LARGEST_FEATURE = 1e9
-"""Features, and their coefficients, at most: their products are numbers."""
 
 
 def numeric_array(values: object, argument: str) -> Float64[np.ndarray, "*shape"]:
-    """Copy what NumPy can read of real numbers into a new float64 array in C order.
-
-    ``InvalidPreferenceError`` if the rows have different lengths, or the numbers are
-    complex or masked.
-    """
+    """Copy what NumPy can read of real numbers into a new float64 array in C order."""
     return np.array(real_array(values, argument), dtype=np.float64, order="C")
 
 
@@ -66,10 +60,7 @@ def any_array(values: object, argument: str) -> Shaped[np.ndarray, "*shape"]:
 
 
 def real_array(values: object, argument: str) -> Shaped[np.ndarray, "*shape"]:
-    """Read real numbers in the precision in which they are given; as `numeric_array`.
-
-    Perhaps the same object comes back.
-    """
+    """Read real numbers in the precision in which they are given."""
     array = any_array(values, argument)
     if array.dtype.kind == "c":
         rule, remedy = "must be real", "pass its real part"
@@ -93,10 +84,7 @@ def refuse_entries(
     kind: Kind = InvalidPreferenceError,
     remedy: str = "",
 ) -> None:
-    """Raise where entries break a rule; the worst is named, the first among equals.
-
-    ``bad`` says which do or, above 0, by how much.
-    """
+    """Raise where entries break a rule; the worst is named, the first among equals."""
     if (bad > 0).any():
         position = np.unravel_index(int(np.argmax(bad)), bad.shape)
         index = tuple(int(entry) for entry in position)
@@ -113,10 +101,7 @@ def finite_vector(
     holds: Callable[[Any], Any] = np.isfinite,
     remedy: str = "",
 ) -> Float64[np.ndarray, " n"]:
-    """Copy a vector of finite numbers, ``least`` to `MOST_ARMS`, that a rule holds for.
-
-    ``ArgumentError`` if it is none; the first entry that breaks the rule is named.
-    """
+    """Copy a vector of finite numbers, ``least`` to `MOST_ARMS`, that fit a rule."""
     vector = numeric_array(values, argument)
     if vector.ndim != 1 or len(vector) < least:
         requirement = f"must be a vector of at least {least} numbers"
@@ -135,11 +120,7 @@ def finite_vector(
 def feature_table(
     features: object, num_arms: int | None = None
 ) -> Float64[np.ndarray, "K d"]:
-    """Return features of the arms as a new finite float64 table, a row per arm.
-
-    ``InvalidPreferenceError`` if it is no such table, or its number of rows is not
-    ``num_arms``.
-    """
+    """Return features of the arms as a new finite float64 table, a row per arm."""
     table = numeric_array(features, "features")
     rows = "K" if num_arms is None else num_arms
     fits = table.ndim == 2 and num_arms in (None, len(table))
@@ -170,13 +151,7 @@ def holds_more_than(values: object, most: int) -> bool:
 def square_matrix(
     values: object, argument: str, *, infinite: bool = False
 ) -> Float64[np.ndarray, "K K"]:
-    """Copy a square table of finite numbers, at least 2 by 2.
-
-    Columns with labels are brought into the order of the rows.
-    ``InvalidPreferenceError`` if the table is not square, smaller or larger than
-    `MOST_ARMS`, has an entry that is nan or, unless that is allowed, infinite (the
-    first one is named), or rows and columns have other labels.
-    """
+    """Copy a square table of finite numbers, at least 2 by 2."""
     table = _square(values, argument, infinite=infinite)
     return np.array(table, dtype=np.float64, order="C")
 
@@ -215,17 +190,9 @@ def refuse_many_arms(num_arms: int, argument: str) -> None:
 def probability_matrix(
     values: object, argument: str = "values"
 ) -> Float64[np.ndarray, "K K"]:
-    """Copy a preference matrix after checking every rule.
-
-    The numbers are unchanged. Of float32 numbers, in which an entry and its mirror
-    image need not add up to 1, 1/2 plus half of their difference; 1/2 where that is
-    within their rounding.
-
-    ``InvalidPreferenceError`` as of `square_matrix`; if an entry is outside [0, 1], if
-    it and its mirror image do not add up to 1 within 1e-9 (1.2e-7 if they are given as
-    float32), or if a diagonal entry differs from 1/2 by more than that. The worst entry
-    is named.
-    """
+    """Copy a preference matrix after checking every rule."""
+    # Of float32 numbers, in which an entry and its mirror image need not add up to 1,
+    # 1/2 plus half of their difference; 1/2 where that is within their rounding.
     given = _square(values, argument)
     single = given.dtype == np.float32
     tolerance = FLOAT32_TOLERANCE if single else SYMMETRY_TOLERANCE
@@ -252,10 +219,8 @@ def probability_matrix(
             index=(int(i), int(j)),
             remedy="correct the entry; nothing is symmetrized silently",
         )
-    return _without_float32_rounding(array) if single else array
-
-
-def _without_float32_rounding(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    if not single:
+        return array
     gaps = (array - array.T) / 2
     gaps[np.abs(gaps) <= FLOAT32_TOLERANCE / 2] = 0.0
     return 0.5 + gaps
@@ -269,12 +234,7 @@ def symmetric_amounts(
     infinite: bool = False,
     remedy: str = "add both directions of a duel",
 ) -> Float64[np.ndarray, "K K"]:
-    """Copy a table of counts, evidence or prices: symmetric, non-negative, (K, K).
-
-    Entry (i, j) belongs to the unordered pair; the diagonal is ignored.
-    ``InvalidPreferenceError`` if the shape is wrong, or an entry is not finite (nan,
-    where infinity is allowed), negative, or different from its mirror image.
-    """
+    """Copy a table of counts, evidence or prices: symmetric, non-negative, (K, K)."""
     array = square_matrix(values, argument, infinite=infinite)
     if array.shape[0] != num_arms:
         rule = f"must have one row per arm, shape ({num_arms}, {num_arms})"
@@ -298,11 +258,10 @@ def symmetric_prices(
     return symmetric_amounts(values, num_arms, argument, infinite=True, remedy=remedy)
 
 
-MAXIMAL_RATIO = 1e9
-"""Largest ratio of two prices that are neither 0 nor infinite."""
+MAXIMAL_RATIO = 1e9  # Largest ratio of two prices that are neither 0 nor infinite
 
+# Largest finite price, and one over the smallest: sums stay in range
 LARGEST_PRICE = 1e100
-"""Largest finite price, and one over the smallest: sums stay in range."""
 
 
 def price_table(
@@ -396,7 +355,11 @@ def pair_prices(prices: ArrayLike, judge: float = 0.0) -> Float64[np.ndarray, "K
     """
     with errors_as(InvalidPreferenceError):
         arms = finite_vector(
-            prices, "prices", 2, rule="must be finite, 0 or more", holds=_is_price
+            prices,
+            "prices",
+            2,
+            rule="must be finite, 0 or more",
+            holds=lambda values: np.isfinite(values) & (values >= 0.0),
         )
     fee = number_from(judge, 0.0, "judge", kind=InvalidPreferenceError)
     table = arms[:, None] + arms + fee
@@ -404,25 +367,14 @@ def pair_prices(prices: ArrayLike, judge: float = 0.0) -> Float64[np.ndarray, "K
     return table
 
 
-def _is_price(values: Any) -> Any:
-    return np.isfinite(values) & (values >= 0.0)
-
-
 # --- Names that the two sides of a square table carry ---------------------------------
 
 
 def aligned_table(values: Any, argument: str) -> tuple[Any, tuple[str, ...] | None]:
-    """Bring the columns of a labelled table into the order of its rows.
-
-    Labels are compared as text, since a file that is read again has text in its header
-    and numbers in its first column. Of an array whose dimensions are called "arm" and
-    "opponent" the former are the rows, as in a result.
-
-    Return the values, themselves where nothing has to move, and the names: None where
-    there are no labels, or they count 0, ..., K - 1 on both sides. A side that counts
-    in this way takes the labels of the other one. ``InvalidPreferenceError`` if rows
-    and columns do not name the same arms, or one of them names an arm twice.
-    """
+    """Bring the columns of a labelled table into the order of its rows."""
+    # Labels are compared as text, as files have them. Of an array whose dimensions are
+    # "arm" and "opponent" the former are the rows. Return the values and the names:
+    # None without labels, or where they count 0, ..., K - 1 on both sides.
     if hasattr(values, "to_pandas") and hasattr(values, "dims"):
         if set(values.dims) == {"arm", "opponent"}:
             values = values.transpose("arm", "opponent")

@@ -1,4 +1,4 @@
-"""What every certified optimum promises, and an optimum from the oracle alone."""
+"""Promises of every certified optimum, and an optimum from the oracle alone."""
 
 import numpy as np
 import pytest

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 NUM_ARMS = 3
+# The pairs of different arms, as counts of this package list them
 PAIRS = ((0, 1), (0, 2), (1, 2))
-"""The pairs of different arms, as counts of this package list them."""
 
 
 class PairBeliefs(NamedTuple):
@@ -51,12 +51,10 @@ def arm_regret(
     second: Float64[np.ndarray, "*second"],
     third: Float64[np.ndarray, "*third"],
 ) -> tuple[Float64[np.ndarray, "*shape"], ...]:
-    """Return the expected Copeland regret of a self-duel of each of three arms.
-
-    Given are the probabilities that arm 0 beats 1, that 0 beats 2, and that 1 beats 2.
-    It is E(losses of the arm - fewest losses) / 2; a duel of two arms costs the mean of
-    both. The fewest losses are 1 in a circle, which has two directions, else 0.
-    """
+    """Return the expected Copeland regret of a self-duel of each of three arms."""
+    # Given are P(0 beats 1), P(0 beats 2), P(1 beats 2). It is E(losses of the arm -
+    # fewest losses) / 2, the fewest being 1 in a circle, which has two directions, else
+    # 0.
     circle = first * third * (1 - second) + (1 - first) * (1 - third) * second
     return (
         ((1 - first) + (1 - second) - circle) / 2,
@@ -68,18 +66,15 @@ def arm_regret(
 type Choices = Callable[[Any, int], Any]
 """A function of win counts and the next round: P(first arm, second arm)."""
 
-LONGEST_HORIZON = 60
-"""The last layer of counts has then 8.3 million states."""
-
-_SLACK = 1e-9
-"""Probabilities of a choice add to 1 as exactly as this."""
+LONGEST_HORIZON = 60  # The last layer of counts has then 8.3 million states
+_SLACK = 1e-9  # Probabilities of a choice add to 1 as exactly as this
 
 
+# C(rest + more, more), [more][rest]
 _BINOMIALS = [
     np.array([math.comb(rest + more, more) for rest in range(LONGEST_HORIZON + 1)])
     for more in range(2 * len(PAIRS))
 ]
-"""C(rest + more, more), [more][rest]."""
 
 
 class _Layer(NamedTuple):
@@ -259,11 +254,11 @@ def _rank(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return rank
 
 
+# By the numbers of duels of the pairs, an array with an axis a pair: duels won
 type Layer = dict[tuple[int, ...], NDArray[np.float64]]
-"""By the numbers of duels of the pairs, an array with an axis a pair: duels won."""
 
+# C(106, 6) = 1.7e9 states; a layer of them has 97 million
 LONGEST_OPTIMAL_HORIZON = 100
-"""C(106, 6) = 1.7e9 states; a layer of them has 97 million."""
 
 
 def bayes_optimal_regret(horizon: int, *, prior: float = 1.0) -> float:

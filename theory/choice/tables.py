@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float64, Int64
 
 
-TOLERANCE = 1e-12
-"""Probabilities that differ by less are equal."""
+TOLERANCE = 1e-12  # Probabilities that differ by less are equal
 # A table has at most this many entries.
 _MAXIMAL_ENTRIES = 20_000_000
 

@@ -86,10 +86,7 @@ def empty_basis(num_arms: int) -> Basis:
 
 
 def tilted_costs(gaps: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, "K K"]:
-    """Compute the price of evidence on every pair, so tilted that optima are unique.
-
-    Copeland regret (from losses) per unit of evidence, symmetric, times `cost_tilts`.
-    """
+    """Compute the price of evidence on every pair, so tilted that optima are unique."""
     return evidence_costs(gaps) * cost_tilts(len(gaps))
 
 
@@ -133,10 +130,7 @@ def price_table(gaps: Float64[np.ndarray, "K K"], winner: int) -> PriceTable:
 def multipliers(
     basis: Basis, prices: Float64[np.ndarray, "K K"]
 ) -> Float64[np.ndarray, " R"]:
-    """Compute the multipliers of the constraints of a basis for these signs.
-
-    Their sum is the value of the allocation.
-    """
+    """Compute the multipliers of the constraints of a basis: their sum is the value."""
     return _terms(basis, prices).sum(axis=-1)
 
 

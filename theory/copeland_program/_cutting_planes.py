@@ -102,10 +102,7 @@ def surviving_prefixes(families: ConstraintFamilies) -> Prefixes:
 
 
 class CuttingPlanes:
-    """The program of a winner that is the only one, solved; nothing is certified yet.
-
-    Every other arm has more losses. `ProgramError` if the solver reports no optimum.
-    """
+    """The program of an only winner, solved; nothing is certified yet."""
 
     def __init__(self, families: ConstraintFamilies) -> None:
         import highspy

@@ -28,11 +28,10 @@ from theory.errors import ProgramError
 from theory.preferences import PreferenceMatrix
 from theory.regret_bound import RegretBound
 
-METHODS: tuple[str, ...] = ("prefix", "cvxpy")
-"""Ways to solve the optimal program."""
+METHODS: tuple[str, ...] = ("prefix", "cvxpy")  # Ways to solve the optimal program
 
+# Assumption of Theorems 3 and 4 of Komiyama, Honda and Nakagawa (2016)
 UNIQUE_OPTIMUM = "the best winner and its optimal allocation are unique (not checked)"
-"""Assumption of Theorems 3 and 4 of Komiyama, Honda and Nakagawa (2016)."""
 
 # Winners whose values differ by less are equally good; the first one is returned.
 _EQUAL_VALUE = 1e-9
@@ -256,10 +255,7 @@ def verify_program(instance: ProgramData, winner: int) -> None:
 
 
 def solve_with_prefixes(instance: ProgramData, winner: int) -> Solved:
-    """Solve the optimal program of one of the winners.
-
-    `ProgramError` if the solver fails, or its result cannot be certified.
-    """
+    """Solve the optimal program of one of the winners."""
     families = ConstraintFamilies(instance, winner)
     if len(instance.winners) > 1:
         blocks, evidence = allocate(instance, winner)
@@ -324,12 +320,10 @@ def _closed_form_multipliers(
     *,
     own_evidence: bool,
 ) -> Multipliers:
-    """Write the closed form as multipliers of constraints of (P).
-
-    The block cost of a rival is the multiplier of its constraint at the level L(1) - 1,
-    where H is empty. With two or more winners the level L(1) = L(2) asks for every
-    inferior of the winner apart (`own`).
-    """
+    """Write the closed form as multipliers of constraints of (P)."""
+    # The block cost of a rival is the multiplier of its constraint at the level L(1) -
+    # 1, where H is empty. With two or more winners the level L(1) = L(2) asks for every
+    # inferior of the winner apart (``own_evidence``).
     num_arms = instance.num_arms
     rivals = np.flatnonzero(blocks > 0)
     levels = np.full(rivals.size, instance.least - 1)

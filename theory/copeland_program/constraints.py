@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from jaxtyping import Bool, Float64, Int
 
 
+# Cases of a family: i1 does not beat i2; it does, and i2 is in H; or is not
 PLAIN, WITH_PAIR, WITHOUT_PAIR = range(3)
-"""Cases of a family: i1 does not beat i2; it does, and i2 is in H; or is not."""
 
 
 @dataclass(frozen=True)
@@ -110,11 +110,8 @@ class ConstraintFamilies:
         return int(rivals[rivals != self.winner][0])
 
     def order(self, evidence: Float64[np.ndarray, " h"]) -> Int[np.ndarray, " h"]:
-        """Order the inferiors by the evidence against them; positions in `inferiors`.
-
-        Among equal evidence the most expensive pair comes first: it is the one on which
-        an optimum has least, so the constraints that it gives cut deepest.
-        """
+        """Order the inferiors by the evidence against them, then by price."""
+        # The most expensive pair first: its constraints cut deepest.
         price = self.instance.costs[self.winner, self.inferiors]
         return np.lexsort((-price, evidence))
 
@@ -124,12 +121,10 @@ class ConstraintFamilies:
         order: Int[np.ndarray, " h"],
         superior_sums: Float64[np.ndarray, "K sizes"],
     ) -> Float64[np.ndarray, "3 K levels"]:
-        """Compute the smallest left-hand side of every family; infinity without it.
-
-        ``own`` is the evidence on the pairs of the winner and its inferiors, in whose
-        ``order``. Entry (i2, c) of ``superior_sums`` is the sum of the ``sizes[i2, c]``
-        smallest entries on the superiors of i2 without the winner.
-        """
+        """Compute the smallest left-hand side of every family; infinity without it."""
+        # ``evidence`` is that on the pairs of the winner and its inferiors, in whose
+        # ``order``. Entry (i2, c) of ``superior_sums`` is the sum of the ``sizes[i2,
+        # c]`` smallest entries on the superiors of i2 without the winner.
         a, h = self.num_inferiors, self.inferiors.size
         prefix = np.concatenate(([0.0], np.cumsum(evidence[order])))
         rank = np.empty(h, dtype=np.intp)
@@ -160,11 +155,8 @@ class ConstraintFamilies:
     def top_side(
         self, evidence: Float64[np.ndarray, " h"], order: Int[np.ndarray, " h"]
     ) -> float:
-        """Return the smallest left-hand side at the level L(2).
-
-        All families of that level together say that any `top_size` inferiors of the
-        winner carry one unit of evidence; infinity if there are fewer.
-        """
+        """Return the smallest left-hand side at the level L(2)."""
+        # Any `top_size` inferiors of the winner carry one unit of evidence.
         if self.top_size > self.inferiors.size:
             return np.inf
         return float(evidence[order[: self.top_size]].sum())
@@ -208,10 +200,7 @@ class ConstraintFamilies:
         level: int,
         inferiors: Int[np.ndarray, " a"],
     ) -> Int[np.ndarray, " b"]:
-        """Return the set O with the least evidence, for a rival, a level and a set H.
-
-        ``level`` and ``inferiors`` are a number of losses and arms.
-        """
+        """Return the least evidence set O for a rival, a level and a set H."""
         pool = np.flatnonzero(self.instance.superiors_without(self.winner)[rival])
         size = int(self.instance.losses[rival]) - level - int(rival in inferiors)
         return pool[np.argsort(evidence[rival, pool], kind="stable")[: max(0, size)]]

@@ -29,11 +29,8 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
 
 
-MAXIMAL_GAP = 1e-8
-"""Largest relative gap between an allocation and its lower bound."""
-
-MAXIMAL_VIOLATION = 1e-9
-"""A constraint "sum >= 1" may fall short of 1 by this."""
+MAXIMAL_GAP = 1e-8  # Largest relative gap between an allocation and its lower bound
+MAXIMAL_VIOLATION = 1e-9  # A constraint "sum >= 1" may fall short of 1 by this
 
 
 @dataclass(frozen=True)
@@ -193,13 +190,10 @@ class Multipliers:
 
 
 def dual_bound(instance: ProgramData, winner: int, multipliers: Multipliers) -> float:
-    """Return a lower bound on the cost of every feasible allocation.
-
-    It is the sum of the multipliers, which may be any numbers on constraints of (P): a
-    constraint that is none raises `ProgramError`. Negative multipliers count as 0.
-    Where the multipliers on a pair exceed its cost, every constraint that contains the
-    pair is shrunk until they fit.
-    """
+    """Return a lower bound on the cost of every feasible allocation."""
+    # It is the sum of the multipliers on constraints of (P), negative ones counting as
+    # 0. Where those on a pair exceed its cost, every constraint with the pair is
+    # shrunk.
     chosen, rivals = multipliers.inferiors, multipliers.rivals
     levels, gaps = multipliers.levels, instance.gaps
     taken = np.take_along_axis(chosen, rivals[:, None], axis=1)[:, 0]
@@ -248,11 +242,7 @@ def certify(
     num_constraints: int,
     num_rounds: int,
 ) -> Certificate:
-    """Compare both sides of a program.
-
-    `ProgramError` if the allocation is not feasible, its smallest left-hand side of
-    "sum >= 1" being ``slack``, or the relative gap exceeds 1e-8.
-    """
+    """Compare both sides of a program; the least left-hand side is ``slack``."""
     difference = primal_value - lower_bound
     gap = difference / primal_value if primal_value > 0 else float(abs(difference))
     if not (slack >= 1.0 - MAXIMAL_VIOLATION and abs(gap) <= MAXIMAL_GAP):

@@ -153,10 +153,7 @@ def solve(instance: ProgramData, winner: int) -> Solution:
 def slack(
     instance: ProgramData, winner: int, evidence: Float64[np.ndarray, "K K"]
 ) -> float:
-    """Return the smallest left-hand side of all constraints, set by set.
-
-    At least 1 if the allocation is feasible; infinity if there is no constraint.
-    """
+    """Return the smallest left-hand side of all constraints; at least 1 if feasible."""
     program = state(instance, winner)
     flat = evidence[program.rows, program.columns]
     return min((demand.least(flat) for demand in program.demands), default=np.inf)

@@ -7,20 +7,12 @@ a machine holds, where a Beta function has underflown. Plain arithmetic, which
 
 _ENOUGH = 1e-13
 _TINY = 1e-300
-_MOST_TERMS = 100_000
-"""More than sqrt(x + y) are never needed."""
+_MOST_TERMS = 100_000  # More than sqrt(x + y) are never needed
 
 
 def incomplete_beta_fraction(x: float, y: float, at: float) -> float:
-    """Return x J / (at^x (1 - at)^y), J being the integral from 0 to ``at``.
-
-    By Lentz's method; it converges fast below (x + 1) / (x + y + 2).
-
-    Examples
-    --------
-    >>> incomplete_beta_fraction(1.0, 2.0, 0.5)  # J = 0.375
-    3.0
-    """
+    """Return x J / (at^x (1 - at)^y), J being the integral from 0 to ``at``."""
+    # By Lentz's method; it converges fast below (x + 1) / (x + y + 2).
     c = 1.0
     d = 1.0 - (x + y) * at / (x + 1.0)
     d = 1.0 / (d if abs(d) > _TINY else _TINY)

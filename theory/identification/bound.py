@@ -165,12 +165,12 @@ def identification_bound(
     Examples
     --------
     >>> matrix = [[0.5, 0.6, 0.8], [0.4, 0.5, 0.7], [0.2, 0.3, 0.5]]
-    >>> found = identification_bound(matrix)
-    >>> found
+    >>> bound = identification_bound(matrix)
+    >>> bound
     IdentificationBound(value=54.8517, winner=0, relative_gap=0.0e+00)
-    >>> found.duels.round(1)[0]
+    >>> bound.duels.round(1)[0]
     array([ 0. , 49.7,  5.2])
-    >>> [(part.rival, part.flips) for part in found.active]
+    >>> [(part.rival, part.flips) for part in bound.active]
     [(1, ((0, 1),)), (2, ((0, 2), (1, 2)))]
     >>> identification_bound(matrix, [[0, 10, 1], [10, 0, 1], [1, 1, 0]]).value
     501.8...

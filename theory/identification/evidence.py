@@ -25,13 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.arguments import (
-    arm_index,
-    items_of,
-    number_within,
-    share_of,
-    width_of,
-)
+from theory.arguments import arm_index, items_of, number_within, share_of, width_of
 from theory.divergences import kl_to_half
 from theory.errors import InvalidPreferenceError
 from theory.identification.beta_fraction import incomplete_beta_fraction
@@ -40,13 +34,13 @@ from theory.validation import refuse_entries, square_matrix
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float64
 
+# Duels of one pair, either way; with more, evidence is off by more than 0.01
 _MOST_DUELS = 10**12
-"""Duels of one pair, either way; with more, evidence is off by more than 0.01."""
+# Below, SciPy's incomplete Beta function loses digits: its logarithm is off by up to
+# 0.05 at 1e-283, where it has been seen first at 1e-217; below 1e-308 it is 0
 _LEAST_TAIL = 1e-150
-"""Below, SciPy's incomplete Beta function loses digits: its logarithm is off by up to
-0.05 at 1e-283, where it has been seen first at 1e-217; below 1e-308 it is 0."""
+# Share of the money that is at stake in each bet, whatever the number of arms
 ELIMINATION_WEIGHT = 0.05
-"""Share of the money that is at stake in each bet, whatever the number of arms."""
 
 # Beyond these the integrals of the bets lose their digits.
 _LEAST_PRIOR, _LARGEST_PRIOR = 0.001, 1000
@@ -348,11 +342,8 @@ class _Sorted(NamedTuple):
 def _least_sums(
     rows: _Sorted, columns: _Sorted, arm: int, size: int
 ) -> Float64[np.ndarray, "5 K"]:
-    """Return the sums of the least entries of each row and one column together.
-
-    Of ``size`` entries, of one more, and so on to four more. How many of them are of
-    the row is found by bisection.
-    """
+    """Return the sums of the least entries of each row and one column together."""
+    # Of ``size`` entries, and of up to four more. How many are of the row is bisected.
     num_arms = len(rows.entries)
     start = np.arange(num_arms) * (num_arms + 1)
     flat, column = rows.entries.ravel(), columns.entries[arm]

@@ -32,12 +32,11 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
 
 
+# Models whose lower bound is known here
 STRUCTURES: tuple[str, ...] = (*LINKS, "transitive")
-"""Models whose lower bound is known here."""
 
+# Arms at most: they take half a minute, and twice as many ten times as long
 MOST_UTILITIES = 100
-"""Arms at most: they take half a minute, and twice as many ten times as long."""
-
 _MANY = "twice as many take ten times as long"
 
 _ROUNDING = 1e-12
@@ -182,13 +181,13 @@ def structured_lower_bound(
 
     Examples
     --------
-    >>> found = structured_lower_bound([3.0, 2.0, -1.0, -1.5, -2.0])
-    >>> round(found.value, 3), found.winner
+    >>> bound = structured_lower_bound([3.0, 2.0, -1.0, -1.5, -2.0])
+    >>> round(bound.value, 3), bound.winner
     (2.411, 0)
     >>> from theory import copeland_lower_bound
-    >>> round(copeland_lower_bound(found.preferences).value, 3)
+    >>> round(copeland_lower_bound(bound.preferences).value, 3)
     2.9
-    >>> found.duels[:2].round(1)
+    >>> bound.duels[:2].round(1)
     array([[0. , 9. , 0.5, 0. , 0. ],
            [9. , 0. , 0.5, 0.7, 0.5]])
 
@@ -596,10 +595,9 @@ class Alternatives:
 
 
 class UtilityOracle:
-    """Solve the inner programs of all ``rivals``, the arms but the best one.
+    """Solve the inner programs of all ``rivals``, the arms but the best one."""
 
-    ``bases``, (R, K, n), lead from the coordinates of an alternative to utilities.
-    """
+    # ``bases``, (R, K, n), lead from the coordinates of an alternative to utilities.
 
     def __init__(self, truth: Truth, model: UtilityModel) -> None:
         self.truth, self.link = truth, model.link
@@ -687,10 +685,7 @@ class UtilityOracle:
         )
 
     def lower_values(self, alternatives: Alternatives) -> Float64[np.ndarray, " R"]:
-        """Return a lower bound on c_a(w) for every rival; minus infinity if unproved.
-
-        Up to the rounding of B_a^T A^T y = 0.
-        """
+        """Return a lower bound on c_a(w) of every rival; minus infinity if unproved."""
         p, link, w = self.truth.shares, self.link, alternatives.weights
         x = self.along_pairs(alternatives.utilities)
         along = self.along_pairs(self.utilities(alternatives.step))

@@ -57,12 +57,9 @@ def refuse_features(features: object) -> None:
 
 
 def solve(truth: Truth, tolerance: float) -> Solved:
-    """Solve the program to a certified relative gap.
-
-    The linear program of the cuts is a lower bound. Cuts are made at a point between
-    its allocation and the best feasible one (in-out points), or at its allocation where
-    that yields none. `InvalidPreferenceError` and `ProgramError` as for utilities.
-    """
+    """Solve the program to a certified relative gap."""
+    # Cuts are made at a point between the allocation of the linear program and the best
+    # feasible one (in-out points), or at the former where that yields none.
     oracle = OrderOracle(truth)
     spread = 1.0 / truth.prices
     least = float(oracle.values(spread, oracle.solve(spread))[1].min())
@@ -168,11 +165,8 @@ class _Cuts:
 
 
 def upper_sets(num_arms: int) -> Bool[np.ndarray, "M L"]:
-    """List the sets of pairs of places that hold with a pair all wider ones.
-
-    Places (s, t), s < t, in reading order, L = K (K - 1) / 2 of them; the empty set and
-    the full one are among the sets, as many as the K-th Catalan number.
-    """
+    """List the sets of pairs of places that hold with a pair all wider ones."""
+    # Places (s, t), s < t, in reading order; as many sets as the K-th Catalan number.
     first, second = np.triu_indices(num_arms, 1)
     starts = itertools.product(*(range(s + 1, num_arms + 1) for s in range(num_arms)))
     rows = [start for start in starts if list(start) == sorted(start)]
@@ -180,10 +174,7 @@ def upper_sets(num_arms: int) -> Bool[np.ndarray, "M L"]:
 
 
 class OrderOracle:
-    """Find the nearest alternatives over all orders that another arm leads.
-
-    Of at most 6 arms: time grows with the number of orders.
-    """
+    """Find the nearest alternatives over all orders, of at most 6 arms."""
 
     def __init__(self, truth: Truth) -> None:
         num_arms = truth.num_arms

@@ -14,12 +14,10 @@ from decimal import Decimal, localcontext
 from theory.arguments import integer_from, number_above, number_that
 from theory.errors import ArgumentError
 
-MOST_BATCHES = 100_000
-"""Their sizes take a few seconds."""
+MOST_BATCHES = 100_000  # Their sizes take a few seconds
 
+# Bits of a number of rounds: no number is a higher power of an integer above 1
 _MOST_BITS = 62
-"""Bits of a number of rounds: no number is a higher power of an integer above 1."""
-
 _MOST_PLACES = 1_000_000
 
 

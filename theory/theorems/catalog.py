@@ -28,11 +28,7 @@ CONDORCET = "a Condorcet winner exists"
 
 
 def condorcet_winner(matrix: PreferenceMatrix) -> int:
-    """Return the arm that beats all others.
-
-    `InvalidPreferenceError` if no arm does; one that the best arm does not beat is
-    named.
-    """
+    """Return the arm that beats all others."""
     winner = matrix.condorcet_winner
     if winner is None:
         best = matrix.copeland_winners[0]
@@ -147,6 +143,7 @@ class AppliedTheorem:
 
 _CATALOG: dict[str, Theorem] = {}
 
+# Where the theorems are written, and the algorithms that they are about there
 _FILES = {
     "lower_bounds": ("",),
     "adversarial": ("Versatile-DB",),
@@ -158,7 +155,6 @@ _FILES = {
     "ucb": ("CCB", "RUCB", "Sup-KLUCB"),
     "weak_regret": ("WS-S", "WS-W"),
 }
-"""Where the theorems are written, and the algorithms that they are about there."""
 
 
 def _catalog(policy: str | None = None) -> dict[str, Theorem]:
@@ -170,11 +166,8 @@ def _catalog(policy: str | None = None) -> dict[str, Theorem]:
 
 
 def option_of(parameters: Mapping[str, Any], name: str) -> Any:
-    """Return an option of a policy, or of the policy within it; None without it.
-
-    Of an option with parameters of its own, its name. A model that is given features of
-    arms has another one: whoever knows them knows more than the class of that name.
-    """
+    """Return an option of a policy, or of the policy within it, by its name."""
+    # A model that is given features is another one: whoever knows them knows more.
     value = parameters.get(name)
     if value is None and isinstance(parameters.get("policy"), Mapping):
         return option_of(parameters["policy"], name)
@@ -251,7 +244,7 @@ def known_theorems(policy: str | None = None) -> tuple[Theorem, ...]:
     Examples
     --------
     >>> import theory
-    >>> [each.name for each in theory.known_theorems("D-TS")]
+    >>> [item.name for item in theory.known_theorems("D-TS")]
     ['D-TS', 'D-TS, refined']
     """
     acronym = _acronym(policy)
@@ -293,8 +286,8 @@ def all_bounds(
     --------
     >>> import theory
     >>> cyclic = [[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]]
-    >>> for each in theory.all_bounds(cyclic, policy="RMED1"):
-    ...     print(each.bounds, each.reason)
+    >>> for item in theory.all_bounds(cyclic, policy="RMED1"):
+    ...     print(item.bounds, item.reason)
     () matrix[0, 2] must be above 1/2: the theorem needs an arm that beats all ...
     """
     known = _acronyms() - {""}

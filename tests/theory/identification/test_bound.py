@@ -77,7 +77,7 @@ def enumerated(matrix, winner, prices=None):
 
 
 def check(result, matrix, prices=None):
-    """What every result promises, from the matrix alone."""
+    """Check the promises of every result, from the matrix alone."""
     d = information(matrix)
     prices = 1.0 - np.eye(len(d)) if prices is None else np.asarray(prices)
     x, certificate = result.evidence, result.certificate

@@ -58,7 +58,7 @@ def test_bets_on_an_even_pair_are_fair_after_any_number_of_duels():
 
 @pytest.fixture(scope="module")
 def table():
-    """What the bet against "i is better" is worth after so many wins and losses."""
+    """The value of the bet against "i is better" after so many wins and losses."""
     most = 160
     worth = np.zeros((most, most))
     for won in range(most):

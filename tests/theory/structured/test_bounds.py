@@ -15,7 +15,7 @@ LINKS = {
     "bradley-terry": (expit, logit),
     "thurstone": (lambda x: ndtr(x / SQRT2), lambda p: SQRT2 * ndtri(p)),
 }
-"""Of each model F and its inverse."""
+"""F of each model, and its inverse."""
 
 
 def table(utilities, link=expit):

@@ -1,4 +1,4 @@
-"""What is no instance of a model, and what the texts say of it."""
+"""Matrices that are no instance of a model, and what the texts say of it."""
 
 import numpy as np
 import pytest
