@@ -27,8 +27,7 @@ def floating(
     values: AnyArrayLike, argument: str = "values"
 ) -> tuple[ModuleType, Float[Any, "*shape"]]:
     """Return the namespace of an array and the array in floating point."""
-    # Floating-point arrays of any library come back as they are; all else becomes
-    # float64.
+    # Floating-point arrays of any library stay; all else becomes float64.
     if is_concrete(values) or not hasattr(values, "__array_namespace__"):
         array = real_array(values, argument)
         return np, array if array.dtype.kind == "f" else array.astype(np.float64)

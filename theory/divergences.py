@@ -219,8 +219,7 @@ def _upper_log(xp: Array, p: Array, rest: Array, level: Array) -> Array:
 def _share(xp: Array, p: Array, q: Array, change: Array) -> Array:
     """Return p log(p / q) + q - p, which is never negative; ``change`` is q - p."""
     # With r = (q - p)/(q + p) the logarithm of q / p is 2 (r + r^3/3 + r^5/5 + ...),
-    # where q - p cancels all but r (q - p) of the first term: nothing is lost near p =
-    # q.
+    # where q - p cancels all but r (q - p) of the first term: no digit is lost.
     r = change / (q + p)
     near = xp.abs(r) <= 1 / 3
     square = xp.where(near, r * r, 0.0)

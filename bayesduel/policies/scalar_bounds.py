@@ -66,8 +66,7 @@ def count_duel(
 @compiled
 def count_ahead(state: Any, first: int, second: int, won: bool, votes: int) -> int:
     """Count votes of a pair, at most until the next one makes it even."""
-    # A pair that was resolved for one arm is unresolved there before it is for the
-    # other.
+    # A pair resolved for one arm is unresolved before it is for the other.
     winner, loser = (first, second) if won else (second, first)
     behind = state.pairs[loser, winner].wins - state.pairs[winner, loser].wins
     if behind > 0:

@@ -99,8 +99,7 @@ class KernelCalls:
     ) -> tuple[int, Duel | None, int]:
         """Let the policy choose after so many rounds until it names different arms."""
         # Return the rounds afterwards, the duel, or None where the policy gave up or
-        # waits for the host, and the note that ``recall`` must be given with the
-        # answer.
+        # waits for the host, and the note that ``recall`` needs.
         numbers = self._call(state, rng, _ASK, played, horizon)
         round_, has_duel, champion, idle, first, second, note, _ = numbers.tolist()
         if not has_duel:

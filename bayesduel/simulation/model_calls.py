@@ -162,8 +162,7 @@ def play(
     most: Int[Any, ""],
 ) -> tuple[Batch[Seat], Batch[Stretches]]:
     """Play duels of runs up to their horizon, at most ``most`` events of each."""
-    # Consumes the seats. Axes of the stretches: events, the two stretches of each,
-    # runs.
+    # Consumes the seats. Axes of stretches: events, two stretches, runs.
     play_one = partial(_play, policy, preference, horizon)
     step = jax.vmap(play_one, out_axes=(0, 1))
     none = jax.tree.map(jnp.zeros_like, jax.eval_shape(step, words, orders, seats)[1])

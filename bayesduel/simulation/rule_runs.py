@@ -122,8 +122,7 @@ class PairTables:
 
     def world_of_run(self, row: int, order: Int[np.ndarray, " K"]) -> Any:
         """Return the preference matrix of a run, in its order."""
-        # A copy: of an array that may not be written to Numba would make another
-        # program.
+        # A copy: Numba makes another program of an array that is read-only.
         values: Any = self._preferences
         return np.array(values[row][order[:, None], order], dtype=np.float64, order="C")
 

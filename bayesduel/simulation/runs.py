@@ -213,8 +213,7 @@ _WORD = 32
 
 def threefry(key: tuple[Word, Word], count: tuple[Word, Word]) -> tuple[Word, Word]:
     """Return Threefry-2x32 with 20 rounds of counts by keys, the generator of JAX."""
-    # Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC
-    # 2011.
+    # Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers", SC 2011.
     schedule = (*key, key[0] ^ key[1] ^ _PARITY)
     left_word, right_word = count[0] + schedule[0], count[1] + schedule[1]
     for group in range(1, 6):
@@ -316,8 +315,7 @@ def play_runs(
 
 def new_generator() -> np.random.Generator:
     """Return a generator that :func:`reseed` seeds run after run."""
-    # NumPy's fastest. To make another one known to compiled code takes as long as 50
-    # duels.
+    # NumPy's fastest. Another one costs compiled code the time of 50 duels.
     return np.random.Generator(np.random.SFC64(0))
 
 

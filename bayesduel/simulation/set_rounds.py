@@ -351,8 +351,7 @@ def play_offer(
 class SetTables:
     """Inputs and records of runs of offers, ``words`` being those of their keys."""
 
-    # The open loop plays worlds without formulas, and policies that read features of
-    # rounds.
+    # The open loop plays worlds without formulas, and contextual policies.
 
     def __init__(
         self,

@@ -53,8 +53,7 @@ def arm_regret(
 ) -> tuple[Float64[np.ndarray, "*shape"], ...]:
     """Return the expected Copeland regret of a self-duel of each of three arms."""
     # Given are P(0 beats 1), P(0 beats 2), P(1 beats 2). It is E(losses of the arm -
-    # fewest losses) / 2, the fewest being 1 in a circle, which has two directions, else
-    # 0.
+    # fewest losses) / 2, the fewest being 1 in a circle, else 0.
     circle = first * third * (1 - second) + (1 - first) * (1 - third) * second
     return (
         ((1 - first) + (1 - second) - circle) / 2,

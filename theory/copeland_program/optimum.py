@@ -192,8 +192,7 @@ class Multipliers:
 def dual_bound(instance: ProgramData, winner: int, multipliers: Multipliers) -> float:
     """Return a lower bound on the cost of every feasible allocation."""
     # It is the sum of the multipliers on constraints of (P), negative ones counting as
-    # 0. Where those on a pair exceed its cost, every constraint with the pair is
-    # shrunk.
+    # 0. Where those on a pair exceed its cost, its constraints shrink.
     chosen, rivals = multipliers.inferiors, multipliers.rivals
     levels, gaps = multipliers.levels, instance.gaps
     taken = np.take_along_axis(chosen, rivals[:, None], axis=1)[:, 0]

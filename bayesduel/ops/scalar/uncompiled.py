@@ -22,8 +22,7 @@ _MOST_ENTRIES = 2**18
 def run_uncompiled(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function that could be compiled as it stands; to the same effect."""
     # Arguments do not change where it raises: an ArithmeticError or ValueError where
-    # compiled code goes on with infinity, or where an array is too large to be worth
-    # it.
+    # compiled code goes on with infinity, or where an array is too large.
     given = [unpacked(value) for value in arguments]
     with np.errstate(all="ignore"):
         result = inspect.unwrap(function)(*given)

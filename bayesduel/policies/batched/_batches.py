@@ -97,8 +97,7 @@ class BatchedPolicy(Policy):
 
     def choose(self, state: BatchedState, rng: Generator, round_: int) -> Duel:
         """Choose the next pair of the batch, or stay with the arm that is left."""
-        # While outcomes are still to come (delayed feedback), an active arm duels
-        # itself.
+        # An active arm duels itself while outcomes are to come (delayed feedback).
         now = state.now
         left = state.horizon - round_ + 1
         if not now.submitted:
@@ -186,8 +185,7 @@ def surely_ahead(
     state: BatchedState, one: int, other: int, radii: float, share: float
 ) -> bool:
     """Say whether an arm beats another by so many radii, or a share of a threshold."""
-    # A lead of m radii gamma is N KL > m^2 log(1/delta), as 2 N (m gamma)^2 is the
-    # latter.
+    # A lead of m radii gamma is N KL > m^2 log(1/delta) = 2 N (m gamma)^2.
     level = state.now.log_inverse_delta
     if not state.by_divergence:
         duels = float(state.now.duels)

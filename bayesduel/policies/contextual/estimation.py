@@ -131,8 +131,7 @@ def anticipate(fit: LogisticFit, row: int, won: bool, weight: float) -> None:
 def sum_up(fit: LogisticFit) -> None:
     """Replace the log likelihood of all rows by its expansion of order two at theta."""
     # The cost of a round grows no further. What is left out is of order (d / n)^(3/2):
-    # with d = 3 and 10,000 of 20,000 duels summed up, less than 1 % of a standard
-    # error.
+    # with d = 3 and 10,000 of 20,000 duels summed up, < 1 % of a standard error.
     refit(fit)
     size = len(fit.theta)
     for i in range(size):

@@ -168,8 +168,7 @@ def in_world(policy: PolicyBase, world: World) -> PolicyBase:
 
 def contextual_form(policy: PolicyBase) -> PolicyBase:
     """Return a policy over linear utilities in the form for features of a round."""
-    # D-TS without bounds on pairs is Thompson sampling as in FGTS: two independent
-    # draws.
+    # D-TS without bounds on pairs is that of FGTS: two independent draws.
     from bayesduel.models.linear_utilities import LinearUtilities
     from bayesduel.policies.thompson.double_thompson import DoubleThompson
     from bayesduel.policies.thompson.rival_directed import RivalDirectedThompson

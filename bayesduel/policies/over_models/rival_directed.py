@@ -157,8 +157,7 @@ def divergence(
 ) -> Float[Array, "K K"]:
     """Return the Kullback-Leibler divergence of a duel of every pair, in nats."""
     # Both probabilities of a pair are read, where they are small: the other may be
-    # rounded to 1. With x = q / p - 1 it is the sum over both of p (x - log(1 + x)) >=
-    # 0.
+    # rounded to 1. With x = q / p - 1 it is the sum of p (x - log(1 + x)) >= 0.
     p, q = (jnp.maximum(terms, _LEAST_PROBABILITY) for terms in (truth, other))
     x = (q - p) / p
     small = jnp.where(jnp.abs(x) < 1e-3, x, 0.0)

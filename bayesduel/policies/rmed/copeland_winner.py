@@ -181,8 +181,7 @@ def _tilted(state: Any, one: int, other: int) -> float:
 @compiled
 def is_solved(state: Any) -> bool:
     """Say whether the blocks are what the program of the estimates asks for."""
-    # Where no estimate changed sides they are, if the basis is proved to be optimal, or
-    # young.
+    # Where no estimate changed sides they are, if the basis is young or proved optimal.
     now = state.program.now[0]
     if not now.is_current and not now.is_stale:
         is_young = 0 < now.age < now.resolve_every

@@ -29,8 +29,7 @@ def best_assortment(
     # The revenue of a set is sum r_i v_i / (1 + sum v_i). Revenue z can be reached iff
     # the largest positive v_i (r_i - z) add up to z (Dinkelbach 1967). Weights below 0
     # count as 0. Places that are left go to arms with r_i >= z of the largest weights;
-    # arms with an infinite weight come first, then the others by v_i r_i. Ties at
-    # random.
+    # arms with an infinite weight come first, then others by v_i r_i.
     best = most_gaining(rng, weights, revenues, size, 0.0)
     earned = expected_revenue(weights, revenues, best)
     while earned < math.inf:

@@ -99,8 +99,7 @@ class CombinatorialUCB(CountingPolicy):
         subset = top(rng, values, state.size)
         rounds = 1
         if self.look_ahead:
-            # The others grow with log t: allow them as long as the set may last at
-            # most.
+            # The others grow with log t: allow them the longest time.
             width = width_at(self, round_)
             longest = safe_rounds(state, subset, width, best_outside(subset, values))
             later = indices(self, state, round_ + longest)

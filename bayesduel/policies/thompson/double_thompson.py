@@ -428,8 +428,7 @@ def _champion(state: DoubleThompsonKernel, rng: Generator) -> int:
 @compiled
 def _column_rate(state: DoubleThompsonKernel, leader: int) -> float:
     """Return the rate of the column of a leader of D-TS+."""
-    # The exponential variable of all leaders leaves the column empty where it exceeds
-    # that.
+    # The column is empty where the exponential variable of all leaders exceeds it.
     rank = 0
     while state.arms[rank].leader != leader:
         rank += 1
@@ -439,8 +438,7 @@ def _column_rate(state: DoubleThompsonKernel, leader: int) -> float:
 @compiled
 def _first_to_lose(state: DoubleThompsonKernel, rng: Generator) -> tuple[int, float]:
     """Draw the first arm of D-TS given no upset and that a challenger succeeds."""
-    # In proportion to 1 - exp(-rate of its column), with an exponential variable below
-    # it.
+    # In proportion to 1 - exp(-rate of its column), with a variable below that.
     arms, now = state.arms, state.now[0]
     for rank in range(now.num_leaders):
         arms[rank].weight = -math.expm1(-arms[rank].column_rate)
@@ -672,8 +670,7 @@ def _flip_listed(
     state: DoubleThompsonKernel, rng: Generator, i: int, upset: bool
 ) -> None:
     """Flip pairs of an arm given its upset, or that it does not happen."""
-    # Pair after pair, times the probability that those behind supply what is then
-    # needed.
+    # Pair after pair, times P(those behind supply what is then needed).
     _list_pairs(state, i)
     _find_tails(state, i, 1.0 if upset else 0.0)
     rows, needed = state.now[0].num_listed, state.arms[i].lacking

@@ -457,8 +457,7 @@ def _gain(state: RivalDirectedKernel, one: int, other: int) -> float:
 @compiled
 def _add_slopes(state: RivalDirectedKernel, rival: int) -> None:
     """Add the derivatives of Phi of a rival by the probabilities of its rows."""
-    # Each is P(enough given the row speaks for the rival) - P(enough given it does
-    # not).
+    # Each is P(enough if the row speaks for the rival) - P(enough if it does not).
     num_arms, rows = state.arms.size, _find_tails(state, rival)
     # P(so many are still needed), before a row: ``spare`` is free now.
     needed = state.spare[0]
@@ -484,8 +483,7 @@ def _add_slopes(state: RivalDirectedKernel, rival: int) -> None:
 @compiled
 def _pair_of_row(state: RivalDirectedKernel, rival: int, row: int) -> tuple[int, int]:
     """Return (i, j) such that "i beats j" speaks for the rival."""
-    # Row 0: rival and leader; then the rival and all others; then all others and the
-    # leader.
+    # Row 0: rival and leader; then rival and others; then others and leader.
     leader, others = state.now[0].leader, state.arms.size - 2
     if row == 0:
         return rival, leader
