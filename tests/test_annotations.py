@@ -21,7 +21,7 @@ import theory
 from bayesduel import policies
 from bayesduel.models import BradleyTerry
 from bayesduel.models.in_policies.laplace import Laplace
-from bayesduel.policies.over_models.counting import most_beaten
+from bayesduel.policies.over_models.base import most_beaten
 from bayesduel.policies.policy import over_model
 from tests import checked_annotations
 from tests.checked_annotations import hints_of, look_again, misfit, plain_functions

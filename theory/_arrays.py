@@ -16,24 +16,18 @@ from theory.validation import real_array
 if TYPE_CHECKING:
     from jaxtyping import Float
 
-type Array = Any
-"""An array of any library with the array-API standard, inside a module."""
+type Array = Any  # An array of any library with the array-API standard, inside a module
 
+# An argument that the function converts: an array of any library with the array-API
+# standard, or a value for NumPy. A shape annotation would refuse it too early.
 type AnyArrayLike = Any
-"""An argument that the function converts: an array of any library with the array-API
-standard, or a value for NumPy. A shape annotation would refuse it too early."""
 
 
 def floating(
     values: AnyArrayLike, argument: str = "values"
 ) -> tuple[ModuleType, Float[Any, "*shape"]]:
-    """Return the namespace of an array and the array in floating point.
-
-    The namespace is NumPy or the library of the array. Floating-point arrays of any
-    library come back as they are; integers become float64, and so does anything that
-    NumPy can read and is no array. What it cannot read as real numbers raises
-    ``InvalidPreferenceError``.
-    """
+    """Return the namespace of an array and the array in floating point."""
+    # Floating-point arrays of any library stay; all else becomes float64.
     if is_concrete(values) or not hasattr(values, "__array_namespace__"):
         array = real_array(values, argument)
         return np, array if array.dtype.kind == "f" else array.astype(np.float64)

@@ -14,22 +14,15 @@ from typing import Any, SupportsFloat, SupportsIndex
 
 import numpy as np
 
-from theory.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    InvalidPreferenceError,
-)
+from theory.errors import ArgumentError, ArgumentTypeError, InvalidPreferenceError
 from theory.errors import short_repr as short_repr
 
-LARGEST_INTEGER = 2**62
-"""Rounds, batches and the like at most, as in the simulator."""
-
+LARGEST_INTEGER = 2**62  # Rounds, batches and the like at most, as in the simulator
 LARGEST_SEED = 2**63 - 1
 
 _MOST_ITEMS = 10**7
 
-type Kind = type[ArgumentError]
-"""The class of errors that a check raises."""
+type Kind = type[ArgumentError]  # The class of errors that a check raises
 
 
 def arm_index(
@@ -90,14 +83,14 @@ def share_of(value: object, argument: str, *, kind: Kind = ArgumentError) -> flo
     """Return a real number strictly between 0 and 1."""
     rule, remedy = "in (0, 1)", "such as 0.05 or 0.95"
     return number_that(
-        value, argument, rule, lambda each: 0 < each < 1, kind=kind, remedy=remedy
+        value, argument, rule, lambda share: 0 < share < 1, kind=kind, remedy=remedy
     )
 
 
 def width_of(value: object, argument: str, *, kind: Kind = ArgumentError) -> float:
     """Return how far from 1/2 a pair still counts either way, below 1/2."""
     return number_that(
-        value, argument, "in [0, 1/2)", lambda each: 0 <= each < 0.5, kind=kind
+        value, argument, "in [0, 1/2)", lambda width: 0 <= width < 0.5, kind=kind
     )
 
 
@@ -112,10 +105,7 @@ def number_above(
 def number_from(
     value: object, least: float, argument: str, *, kind: Kind = ArgumentError
 ) -> float:
-    """Return a real number that is finite and not below a bound.
-
-    The bound may be minus infinity.
-    """
+    """Return a real number that is finite and not below a bound."""
     more = {-math.inf: "", 0: ", not negative"}.get(least, f" of at least {least:g}")
     rule = f"a finite number{more}"
     return number_that(value, argument, rule, lambda number: number >= least, kind=kind)
@@ -142,10 +132,7 @@ def integer_from(
     kind: Kind = ArgumentError,
     why: str = "ask for less",
 ) -> int:
-    """Return an integer within bounds, as :func:`whole_number` reads it.
-
-    ``why`` it must not be larger is the remedy.
-    """
+    """Return an integer within bounds; ``why`` it must not be larger is the remedy."""
     number = whole_number(value)
     if number is None or number < least:
         rule = f"must be an integer of at least {least}"
@@ -166,11 +153,7 @@ def whole_number(value: object) -> int | None:
 
 
 def one_of(
-    value: object,
-    allowed: Iterable[str],
-    argument: str,
-    *,
-    kind: Kind = ArgumentError,
+    value: object, allowed: Iterable[str], argument: str, *, kind: Kind = ArgumentError
 ) -> str:
     """Return a word if it is among those allowed."""
     words = tuple(allowed)
@@ -205,10 +188,7 @@ def items_of(
     *,
     kind: Kind = ArgumentTypeError,
 ) -> tuple[Any, ...]:
-    """Return what a finite collection holds: a sequence, a set or an array.
-
-    No text and no dictionary; ``count`` things where that is given.
-    """
+    """Return what a finite collection, no text and no dictionary, holds."""
     fits = isinstance(values, Iterable) and not isinstance(values, str | bytes | dict)
     if isinstance(values, np.ndarray):
         fits = values.ndim > 0 and len(values) <= _MOST_ITEMS

@@ -25,8 +25,7 @@ __all__ = ["bernoulli_kl", "kl_lower", "kl_to_half", "kl_upper", "kl_upper_log"]
 
 _NEWTON_STEPS = 12
 
-_SERIES = 15
-"""Terms of a series in r^2 <= 1/9, whose rest is then below the rounding."""
+_SERIES = 15  # Terms of a series in r^2 <= 1/9, whose rest is then below the rounding
 
 
 def kl_to_half(gaps: AnyArrayLike) -> Float[Any, "*shape"]:
@@ -218,12 +217,9 @@ def _upper_log(xp: Array, p: Array, rest: Array, level: Array) -> Array:
 
 
 def _share(xp: Array, p: Array, q: Array, change: Array) -> Array:
-    """Return p log(p / q) + q - p, which is never negative; `change` is q - p.
-
-    Both outcomes together have a change of 0. With r = (q - p)/(q + p) the logarithm of
-    q / p is 2 (r + r^3/3 + r^5/5 + ...), where q - p cancels all but r (q - p) of the
-    first term: nothing is lost near p = q.
-    """
+    """Return p log(p / q) + q - p, which is never negative; ``change`` is q - p."""
+    # With r = (q - p)/(q + p) the logarithm of q / p is 2 (r + r^3/3 + r^5/5 + ...),
+    # where q - p cancels all but r (q - p) of the first term: no digit is lost.
     r = change / (q + p)
     near = xp.abs(r) <= 1 / 3
     square = xp.where(near, r * r, 0.0)
@@ -245,9 +241,9 @@ def _relative(xp: Array, p: Array, q: Array) -> Array:
 
 def _namespace(first: Array, second: Array) -> Array:
     """Return the namespace of the argument that decides it."""
-    for each in (first, second):
-        if hasattr(each, "__array_namespace__") and not is_concrete(each):
-            return each.__array_namespace__()
+    for array in (first, second):
+        if hasattr(array, "__array_namespace__") and not is_concrete(array):
+            return array.__array_namespace__()
     return np
 
 

@@ -78,12 +78,12 @@ class ArgumentError(ValueError):
         """
         if where is None:
             index = self.index if isinstance(self.index, tuple) else (self.index,)
-            place = (
+            entry = (
                 "" if self.index in (None, ()) else f"[{', '.join(map(str, index))}]"
             )
             sentence = self.rule.partition(" ")[0] in _VERBS or not self.argument
             colon = "" if sentence else ":"
-            where = f"{self.argument}{place}{colon}"
+            where = f"{self.argument}{entry}{colon}"
         got = (
             # A rule that says what must be is followed by what was given.
             f", got {short_repr(self.value)}" if self.rule.startswith("must ") else ""
@@ -97,19 +97,15 @@ class ArgumentError(ValueError):
     ) -> Self:
         """Return the same error of an argument that has another name here."""
         return type(self)(
-            argument,
-            self.rule,
-            self.value,
-            index=index,
-            remedy=self._remedy,
+            argument, self.rule, self.value, index=index, remedy=self._remedy
         )
 
     def as_kind[E: ArgumentError](self, kind: type[E]) -> E:
         """Return the same error of another kind."""
         if not self.rule:
             return kind(str(self))
-        found = self.argument, self.rule, self.value
-        return kind(*found, index=self.index, remedy=self._remedy)
+        parts = self.argument, self.rule, self.value
+        return kind(*parts, index=self.index, remedy=self._remedy)
 
 
 @contextmanager
@@ -136,8 +132,10 @@ def _found_in(
     if not error.rule:
         return type(error)(argument, str(error), value, index=index)
     # Of a text there may be a copy.
-    found = error.value
-    same = found is value or (type(found) is type(value) is str and found == value)
+    received = error.value
+    same = received is value or (
+        type(received) is type(value) is str and received == value
+    )
     if same or error.argument in ("", argument):
         return error.renamed(argument, error.index if index is None else index)
     rule = error.sentence()
@@ -169,13 +167,13 @@ def short_repr(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 
+# With a rule that begins so the argument makes a sentence
 _VERBS = {"cannot", "does", "has", "holds", "is", "lacks", "must", "needs", "was"}
-"""With a rule that begins so the argument makes a sentence."""
 
 
 def _with_names(remedy: str, called: Callable[[str], str]) -> str:
-    def word(found: re.Match[str]) -> str:
-        name, value = found[1], found[2] or ""
+    def word(match: re.Match[str]) -> str:
+        name, value = match[1], match[2] or ""
         here = called(name)
         if here == name:
             return f"{name}={value}" if value else name

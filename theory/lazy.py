@@ -8,19 +8,9 @@ from importlib import import_module
 def lazy_names(
     package: str, file: str
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package, to be assigned there.
-
-    The stub beside ``file``, ``__init__.pyi``, says in imports where each public name
-    is at home; type checkers read the same. Modules of the package are found by
-    themselves. No module may be called as a public name is.
-
-    Examples
-    --------
-    >>> import theory
-    >>> get, names = lazy_names("theory", theory.__file__)
-    >>> "RegretBound" in names(), get("RegretBound").__module__
-    (True, 'theory.regret_bound')
-    """
+    """Return ``__getattr__`` and ``__dir__`` of a package, to be assigned there."""
+    # The stub beside ``file`` says in imports where each public name is at home. No
+    # module may be called as a public name is.
 
     @cache
     def homes() -> dict[str, tuple[str, str]]:
@@ -29,23 +19,23 @@ def lazy_names(
 
         stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
         return {
-            each.asname or each.name: (
+            alias.asname or alias.name: (
                 f"{'.' * line.level}{line.module or ''}",
-                each.name,
+                alias.name,
             )
             for line in stub.body
             if isinstance(line, ast.ImportFrom)
-            for each in line.names
+            for alias in line.names
         }
 
     def get(name: str) -> object:
         if name == "__all__":
             return list(homes())
         if name in homes():
-            home, own = homes()[name]
+            home, original = homes()[name]
             if home == ".":
-                return import_module(f".{own}", package)
-            return getattr(import_module(home, package), own)
+                return import_module(f".{original}", package)
+            return getattr(import_module(home, package), original)
         from importlib.util import find_spec
 
         if not name.startswith("__") and find_spec(f".{name}", package) is not None:

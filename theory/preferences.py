@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float64, Int64, Shaped
 
 
-TIE_TOLERANCE = 1e-8
-"""Two arms tie when |P(i beats j) - 1/2| is below this."""
+TIE_TOLERANCE = 1e-8  # Two arms tie when |P(i beats j) - 1/2| is below this
 
 # Rounding in a comparison of sums of two printed probabilities.
 TRANSITIVITY_TOLERANCE = 1e-9
@@ -326,21 +325,17 @@ class PreferenceMatrix:
 
         Where there are features or prices, those stand behind the values.
         """
-        found = hashlib.sha256(self.values.astype("<f8").tobytes())
+        digest = hashlib.sha256(self.values.astype("<f8").tobytes())
         if self.features is not None:
-            found.update(self.features.astype("<f8").tobytes())
+            digest.update(self.features.astype("<f8").tobytes())
         if self.prices is not None:
-            found.update(b"prices")
-            found.update(self.prices.astype("<f8").tobytes())
-        return found.hexdigest()
+            digest.update(b"prices")
+            digest.update(self.prices.astype("<f8").tobytes())
+        return digest.hexdigest()
 
 
 def as_preference_matrix(matrix: PreferenceMatrix | ArrayLike) -> PreferenceMatrix:
-    """Return a preference matrix as it is, and check anything else.
-
-    A new one has a copy of the numbers, and the labels of a data frame as names of the
-    arms.
-    """
+    """Return a preference matrix as it is, and check anything else."""
     return matrix if isinstance(matrix, PreferenceMatrix) else PreferenceMatrix(matrix)
 
 
@@ -412,7 +407,7 @@ def find_intransitive_triple(
     """
     one_of(rule, ("sst", "sti"), "rule")
     gaps = as_preference_matrix(matrix).gaps
-    worst, found = TRANSITIVITY_TOLERANCE, None
+    worst, triple = TRANSITIVITY_TOLERANCE, None
     for middle in range(len(gaps)):
         to_middle, from_middle = gaps[:, middle, None], gaps[None, middle, :]
         if rule == "sst":
@@ -423,15 +418,12 @@ def find_intransitive_triple(
         shortfall[~((to_middle >= 0) & (from_middle >= 0))] = 0.0
         first, last = np.unravel_index(int(shortfall.argmax()), shortfall.shape)
         if shortfall[first, last] > worst:
-            worst, found = shortfall[first, last], (int(first), middle, int(last))
-    return found
+            worst, triple = shortfall[first, last], (int(first), middle, int(last))
+    return triple
 
 
 def require_strong_transitivity(matrix: PreferenceMatrix, bound: str) -> None:
-    """Raise unless a total order, SST and STI hold, as the theorem ``bound`` asks.
-
-    `InvalidPreferenceError` names the arms.
-    """
+    """Raise unless a total order, SST and STI hold, as ``bound`` asks."""
     cycle = find_cycle(matrix)
     if cycle:
         raise InvalidPreferenceError(

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.arguments import (
-    integer_from,
-    number_from,
-    one_of,
-    true_or_false,
-)
+from theory.arguments import integer_from, number_from, one_of, true_or_false
 from theory.errors import ArgumentError, ArgumentTypeError
 from theory.validation import numeric_array, refuse_entries
 
@@ -22,6 +17,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
 
 
+# Kinds of bounds; `RegretBound` tells what each of them claims
 KINDS: tuple[str, ...] = (
     "asymptotic lower",
     "asymptotic upper",
@@ -31,8 +27,6 @@ KINDS: tuple[str, ...] = (
     "unproved",
     "heuristic",
 )
-"""Kinds of bounds; `RegretBound` tells what each of them claims."""
-
 _TEXTS = ("name", "regret", "remainder", "source", "policy", "condition")
 
 
@@ -187,7 +181,7 @@ class RegretBound:
         for name, kind in (("assumptions", str), ("power_terms", PowerTerm)):
             values = getattr(self, name)
             if not isinstance(values, tuple) or not all(
-                isinstance(each, kind) for each in values
+                isinstance(value, kind) for value in values
             ):
                 raise ArgumentTypeError(
                     name, f"must be a tuple of {kind.__name__}", values

@@ -23,25 +23,19 @@ if TYPE_CHECKING:
 # mu + mu^T may differ from 1, and the diagonal from 1/2, by rounding only.
 SYMMETRY_TOLERANCE = 1e-9
 
+# The same of numbers that are given as float32: their distance from 1 upwards
 FLOAT32_TOLERANCE = 2.0**-23
-"""The same of numbers that are given as float32: their distance from 1 upwards."""
 
+# Arms of a matrix at most: its checks take four tables of that size, 0.8 GB
 MOST_ARMS = 5000
-"""Arms of a matrix at most: its checks take four tables of that size, 0.8 GB."""
+MOST_NUMBERS = MOST_ARMS**2  # Entries of any array at most
 
-MOST_NUMBERS = MOST_ARMS**2
-"""Entries of any array at most."""
-
+# Features, and their coefficients, at most: their products are numbers
 LARGEST_FEATURE = 1e9
-"""Features, and their coefficients, at most: their products are numbers."""
 
 
 def numeric_array(values: object, argument: str) -> Float64[np.ndarray, "*shape"]:
-    """Copy what NumPy can read of real numbers into a new float64 array in C order.
-
-    ``InvalidPreferenceError`` if the rows have different lengths, or the numbers are
-    complex or masked.
-    """
+    """Copy what NumPy can read of real numbers into a new float64 array in C order."""
     return np.array(real_array(values, argument), dtype=np.float64, order="C")
 
 
@@ -66,10 +60,7 @@ def any_array(values: object, argument: str) -> Shaped[np.ndarray, "*shape"]:
 
 
 def real_array(values: object, argument: str) -> Shaped[np.ndarray, "*shape"]:
-    """Read real numbers in the precision in which they are given; as `numeric_array`.
-
-    Perhaps the same object comes back.
-    """
+    """Read real numbers in the precision in which they are given."""
     array = any_array(values, argument)
     if array.dtype.kind == "c":
         rule, remedy = "must be real", "pass its real part"
@@ -93,15 +84,12 @@ def refuse_entries(
     kind: Kind = InvalidPreferenceError,
     remedy: str = "",
 ) -> None:
-    """Raise where entries break a rule; the worst is named, the first among equals.
-
-    ``bad`` says which do or, above 0, by how much.
-    """
+    """Raise where entries break a rule; the worst is named, the first among equals."""
     if (bad > 0).any():
-        place = np.unravel_index(int(np.argmax(bad)), bad.shape)
-        index = tuple(int(each) for each in place)
+        position = np.unravel_index(int(np.argmax(bad)), bad.shape)
+        index = tuple(int(entry) for entry in position)
         where = index if len(index) > 1 else next(iter(index), None)
-        raise kind(argument, rule, array[place], index=where, remedy=remedy)
+        raise kind(argument, rule, array[position], index=where, remedy=remedy)
 
 
 def finite_vector(
@@ -113,31 +101,26 @@ def finite_vector(
     holds: Callable[[Any], Any] = np.isfinite,
     remedy: str = "",
 ) -> Float64[np.ndarray, " n"]:
-    """Copy a vector of finite numbers, ``least`` to `MOST_ARMS`, that a rule holds for.
-
-    ``ArgumentError`` if it is none; the first entry that breaks the rule is named.
-    """
+    """Copy a vector of finite numbers, ``least`` to `MOST_ARMS`, that fit a rule."""
     vector = numeric_array(values, argument)
     if vector.ndim != 1 or len(vector) < least:
-        asked = f"must be a vector of at least {least} numbers"
-        raise ArgumentError(argument, asked, values)
+        requirement = f"must be a vector of at least {least} numbers"
+        raise ArgumentError(argument, requirement, values)
     if len(vector) > MOST_ARMS:
-        asked = f"must be at most {MOST_ARMS} numbers, one per arm"
-        raise ArgumentError(argument, asked, len(vector))
-    for asked, fits in (("must be finite", np.isfinite), (rule, holds)):
+        requirement = f"must be at most {MOST_ARMS} numbers, one per arm"
+        raise ArgumentError(argument, requirement, len(vector))
+    for requirement, fits in (("must be finite", np.isfinite), (rule, holds)):
         bad = ~fits(vector)
-        refuse_entries(bad, vector, argument, asked, kind=ArgumentError, remedy=remedy)
+        refuse_entries(
+            bad, vector, argument, requirement, kind=ArgumentError, remedy=remedy
+        )
     return vector
 
 
 def feature_table(
     features: object, num_arms: int | None = None
 ) -> Float64[np.ndarray, "K d"]:
-    """Return features of the arms as a new finite float64 table, a row per arm.
-
-    ``InvalidPreferenceError`` if it is no such table, or its number of rows is not
-    ``num_arms``.
-    """
+    """Return features of the arms as a new finite float64 table, a row per arm."""
     table = numeric_array(features, "features")
     rows = "K" if num_arms is None else num_arms
     fits = table.ndim == 2 and num_arms in (None, len(table))
@@ -168,13 +151,7 @@ def holds_more_than(values: object, most: int) -> bool:
 def square_matrix(
     values: object, argument: str, *, infinite: bool = False
 ) -> Float64[np.ndarray, "K K"]:
-    """Copy a square table of finite numbers, at least 2 by 2.
-
-    Columns with labels are brought into the order of the rows.
-    ``InvalidPreferenceError`` if the table is not square, smaller or larger than
-    `MOST_ARMS`, has an entry that is nan or, unless that is allowed, infinite (the
-    first one is named), or rows and columns have other labels.
-    """
+    """Copy a square table of finite numbers, at least 2 by 2."""
     table = _square(values, argument, infinite=infinite)
     return np.array(table, dtype=np.float64, order="C")
 
@@ -213,17 +190,9 @@ def refuse_many_arms(num_arms: int, argument: str) -> None:
 def probability_matrix(
     values: object, argument: str = "values"
 ) -> Float64[np.ndarray, "K K"]:
-    """Copy a preference matrix after checking every rule.
-
-    The numbers are unchanged. Of float32 numbers, in which an entry and its mirror
-    image need not add up to 1, 1/2 plus half of their difference; 1/2 where that is
-    within their rounding.
-
-    ``InvalidPreferenceError`` as of `square_matrix`; if an entry is outside [0, 1], if
-    it and its mirror image do not add up to 1 within 1e-9 (1.2e-7 if they are given as
-    float32), or if a diagonal entry differs from 1/2 by more than that. The worst entry
-    is named.
-    """
+    """Copy a preference matrix after checking every rule."""
+    # Of float32 numbers, in which an entry and its mirror image need not add up to 1,
+    # 1/2 plus half of their difference; 1/2 where that is within their rounding.
     given = _square(values, argument)
     single = given.dtype == np.float32
     tolerance = FLOAT32_TOLERANCE if single else SYMMETRY_TOLERANCE
@@ -250,10 +219,8 @@ def probability_matrix(
             index=(int(i), int(j)),
             remedy="correct the entry; nothing is symmetrized silently",
         )
-    return _without_float32_rounding(array) if single else array
-
-
-def _without_float32_rounding(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    if not single:
+        return array
     gaps = (array - array.T) / 2
     gaps[np.abs(gaps) <= FLOAT32_TOLERANCE / 2] = 0.0
     return 0.5 + gaps
@@ -267,12 +234,7 @@ def symmetric_amounts(
     infinite: bool = False,
     remedy: str = "add both directions of a duel",
 ) -> Float64[np.ndarray, "K K"]:
-    """Copy a table of counts, evidence or prices: symmetric, non-negative, (K, K).
-
-    Entry (i, j) belongs to the unordered pair; the diagonal is ignored.
-    ``InvalidPreferenceError`` if the shape is wrong, or an entry is not finite (nan,
-    where infinity is allowed), negative, or different from its mirror image.
-    """
+    """Copy a table of counts, evidence or prices: symmetric, non-negative, (K, K)."""
     array = square_matrix(values, argument, infinite=infinite)
     if array.shape[0] != num_arms:
         rule = f"must have one row per arm, shape ({num_arms}, {num_arms})"
@@ -296,11 +258,10 @@ def symmetric_prices(
     return symmetric_amounts(values, num_arms, argument, infinite=True, remedy=remedy)
 
 
-MAXIMAL_RATIO = 1e9
-"""Largest ratio of two prices that are neither 0 nor infinite."""
+MAXIMAL_RATIO = 1e9  # Largest ratio of two prices that are neither 0 nor infinite
 
+# Largest finite price, and one over the smallest: sums stay in range
 LARGEST_PRICE = 1e100
-"""Largest finite price, and one over the smallest: sums stay in range."""
 
 
 def price_table(
@@ -323,15 +284,15 @@ def price_table(
     else:
         table, names = aligned_table(prices, "prices")
         names = None if known is None else names
-    found = numeric_array(table, "prices")
-    if found.ndim == 1:
-        if len(found) != num_arms:
+    checked = numeric_array(table, "prices")
+    if checked.ndim == 1:
+        if len(checked) != num_arms:
             rule = f"must have an entry for each of {num_arms} arms, or of their pairs"
-            raise InvalidPreferenceError("prices", rule, found.shape)
-        bad = ~(found >= 0.0)
-        refuse_entries(bad, found, "prices", "must be a number from 0 on")
-        found = found[:, None] + found
-    found = symmetric_prices(found, num_arms, "prices")
+            raise InvalidPreferenceError("prices", rule, checked.shape)
+        bad = ~(checked >= 0.0)
+        refuse_entries(bad, checked, "prices", "must be a number from 0 on")
+        checked = checked[:, None] + checked
+    checked = symmetric_prices(checked, num_arms, "prices")
     arms = counted if known is None else known
     if names and names != arms:
         if set(names) != set(arms):
@@ -343,9 +304,9 @@ def price_table(
                 remedy="rename them, or add what is missing",
             )
         order = [names.index(name) for name in arms]
-        found = found[np.ix_(order, order)]
-    np.fill_diagonal(found, 0.0)
-    paid = found[(found > 0) & np.isfinite(found)]
+        checked = checked[np.ix_(order, order)]
+    np.fill_diagonal(checked, 0.0)
+    paid = checked[(checked > 0) & np.isfinite(checked)]
     least, most = paid.min(initial=LARGEST_PRICE), paid.max(initial=0.0)
     wrong, rule = 0.0, ""
     if paid.size and (least < 1 / LARGEST_PRICE or most > LARGEST_PRICE):
@@ -355,13 +316,13 @@ def price_table(
         wrong, rule = most, f"at most {MAXIMAL_RATIO:g} times the least, {least:g}"
     if rule:
         refuse_entries(
-            found == wrong,
-            found,
+            checked == wrong,
+            checked,
             "prices",
             f"must be 0, infinite, or {rule}",
             remedy="use 0 for what is free and inf for what cannot be paid",
         )
-    return found
+    return checked
 
 
 def pair_prices(prices: ArrayLike, judge: float = 0.0) -> Float64[np.ndarray, "K K"]:
@@ -394,7 +355,11 @@ def pair_prices(prices: ArrayLike, judge: float = 0.0) -> Float64[np.ndarray, "K
     """
     with errors_as(InvalidPreferenceError):
         arms = finite_vector(
-            prices, "prices", 2, rule="must be finite, 0 or more", holds=_is_price
+            prices,
+            "prices",
+            2,
+            rule="must be finite, 0 or more",
+            holds=lambda values: np.isfinite(values) & (values >= 0.0),
         )
     fee = number_from(judge, 0.0, "judge", kind=InvalidPreferenceError)
     table = arms[:, None] + arms + fee
@@ -402,25 +367,14 @@ def pair_prices(prices: ArrayLike, judge: float = 0.0) -> Float64[np.ndarray, "K
     return table
 
 
-def _is_price(values: Any) -> Any:
-    return np.isfinite(values) & (values >= 0.0)
-
-
 # --- Names that the two sides of a square table carry ---------------------------------
 
 
 def aligned_table(values: Any, argument: str) -> tuple[Any, tuple[str, ...] | None]:
-    """Bring the columns of a labelled table into the order of its rows.
-
-    Labels are compared as text, since a file that is read again has text in its header
-    and numbers in its first column. Of an array whose dimensions are called "arm" and
-    "opponent" the former are the rows, as in a result.
-
-    Return the values, themselves where nothing has to move, and the names: None where
-    there are no labels, or they count 0, ..., K - 1 on both sides. A side that counts
-    in this way takes the labels of the other one. ``InvalidPreferenceError`` if rows
-    and columns do not name the same arms, or one of them names an arm twice.
-    """
+    """Bring the columns of a labelled table into the order of its rows."""
+    # Labels are compared as text, as files have them. Of an array whose dimensions are
+    # "arm" and "opponent" the former are the rows. Return the values and the names:
+    # None without labels, or where they count 0, ..., K - 1 on both sides.
     if hasattr(values, "to_pandas") and hasattr(values, "dims"):
         if set(values.dims) == {"arm", "opponent"}:
             values = values.transpose("arm", "opponent")

@@ -192,7 +192,7 @@ def _grid(per_decade: int, horizon: int) -> tuple[int, ...]:
 def load_matrix(text: str, argument: str, *, repair: bool = False) -> PreferenceMatrix:
     """Return a matrix by name or from a file; an error says in which argument."""
     from bayesduel.errors import errors_about
-    from bayesduel.instances import matrices
+    from bayesduel.instances import catalog
 
     with errors_about(argument, text):
-        return matrices.load_matrix(text, repair=repair)
+        return catalog.load_matrix(text, repair=repair)

@@ -17,8 +17,8 @@ from bayesduel.instances import generators
 from theory.arguments import seed_of
 from theory.preferences import PreferenceMatrix
 
+# Stands for the default of a parameter that has none
 REQUIRED = inspect.Parameter.empty
-"""Stands for the default of a parameter that has none."""
 
 
 class Family(NamedTuple):
@@ -48,7 +48,7 @@ class Family(NamedTuple):
     def title(self) -> str:
         """The matrices of the family, in words."""
         lists = re.findall(r"{(\w+)}", self.words)
-        named = {each: ", ".join(getattr(generators, each)) for each in lists}
+        named = {name: ", ".join(getattr(generators, name)) for name in lists}
         return self.words.format(**named)
 
 
@@ -131,13 +131,9 @@ _ARGUMENTS = {"profile": "utilities"}
 
 
 def family_parameters(family: str) -> dict[str, object]:
-    """Return the parameters that a text may give, with their defaults.
-
-    `REQUIRED` where there is none. The default of a ``seed`` that only shuffles is
-    None: keep the order.
-    """
-    found = FAMILIES[family]
-    signature = inspect.signature(found.make).parameters
+    """Return the parameters that a text may give, with defaults or `REQUIRED`."""
+    family_entry = FAMILIES[family]
+    signature = inspect.signature(family_entry.make).parameters
     renamed = {argument: text for text, argument in _ARGUMENTS.items()}
     allowed = {
         renamed.get(key, key): parameter.default
@@ -145,16 +141,12 @@ def family_parameters(family: str) -> dict[str, object]:
         if key not in ("rng", "shuffle")
     }
     if "rng" in signature:
-        allowed["seed"] = REQUIRED if found.is_random else None
+        allowed["seed"] = REQUIRED if family_entry.is_random else None
     return allowed
 
 
 def load_family(family: str, text: str, name_or_path: str) -> PreferenceMatrix:
-    """Call a generator with the ``key=value`` pairs, separated by commas, of a text.
-
-    Both are from ``name_or_path``, which errors name, and are the matrix's name.
-    ``ValueError`` when a parameter is missing, unknown, repeated or wrong.
-    """
+    """Call a generator with the ``key=value`` pairs, separated by commas, of a text."""
     make = FAMILIES[family].make
     allowed = family_parameters(family)
     given = parse_parameters(family, text, allowed, "name_or_path", name_or_path)
@@ -175,12 +167,9 @@ def load_family(family: str, text: str, name_or_path: str) -> PreferenceMatrix:
 def parse_parameters(
     family: str, text: str, allowed: dict[str, object], argument: str, typed: str
 ) -> dict[str, Any]:
-    """Read ``key=value,key=value`` as numbers, truth values and texts.
-
-    ``allowed`` holds the default of every parameter, or `REQUIRED`; a truth value asks
-    for one. Errors are about the ``argument`` in which all of this was ``typed``: a
-    parameter may be missing, unknown, repeated or wrong.
-    """
+    """Read ``key=value,key=value`` as numbers, truth values and texts."""
+    # ``allowed`` holds the default of every parameter, or `REQUIRED`. Errors are about
+    # the ``argument`` in which all of this was ``typed``.
 
     def refused(rule: str, remedy: str) -> ArgumentError:
         return ArgumentError(argument, rule, typed, remedy=remedy)

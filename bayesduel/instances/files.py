@@ -38,14 +38,11 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger(__name__)
 
+# Endings by which `bayesduel.instances.load` knows a file from a name
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".npy", ".npz")
-"""Endings by which `bayesduel.instances.load` knows a file from a name."""
-
 _LARGEST_REPAIR = 1e-3
 _NPY = b"\x93NUMPY"
-_HEADER_BYTES = 20_000
-"""NumPy refuses headers of more than 10,000 bytes."""
-
+_HEADER_BYTES = 20_000  # NumPy refuses headers of more than 10,000 bytes
 _HEADERS: dict[tuple[int, int], Callable[..., Any]] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -232,18 +229,14 @@ def _decode(
         text = decoded(content, "the file", InvalidPreferenceError)
     except InvalidPreferenceError as error:
         rule = f"is neither an NPY or NPZ file nor text in UTF-8: it {error.rule}"
-        found, remedy = content[:20], error.remedy
-        raise InvalidPreferenceError("the file", rule, found, remedy=remedy) from error
+        start, remedy = content[:20], error.remedy
+        raise InvalidPreferenceError("the file", rule, start, remedy=remedy) from error
     return parse_table(text, prices=prices)
 
 
 def _square_array(stream: IO[bytes]) -> NDArray[np.floating]:
-    """Read a square NPY array of real numbers as float64; float32 stays.
-
-    Numbers of 32 bits have a tolerance of their own, `PreferenceMatrix` says which. The
-    header is checked before the numbers are unpacked: a small file can hold a large
-    array of zeros.
-    """
+    """Read a square NPY array of real numbers as float64; float32 stays."""
+    # The header is checked first: a small file can hold a large array of zeros.
     start = stream.read(_HEADER_BYTES)
     size = _checked_size(start)
     content = start + stream.read(max(0, size - len(start)))
@@ -355,8 +348,8 @@ def _repaired(
 _SEPARATORS = (";", "\t", ",", " ")
 
 
+# Comments among them; and characters
 _MOST_LINES, _LONGEST_LINE = 10 * MOST_ARMS, 100 * MOST_ARMS
-"""Comments among them; and characters."""
 
 
 class _Row(NamedTuple):
@@ -367,21 +360,11 @@ class _Row(NamedTuple):
 def parse_table(
     text: str, *, prices: bool = False
 ) -> tuple[Float64[np.ndarray, "K K"], tuple[str, ...]]:
-    r"""Read a square table of probabilities, and its K names of arms if it has them.
-
-    Cells are separated by semicolons, tabs, commas or spaces, whichever splits the last
-    line into most numbers. Blank lines and lines that begin with # are skipped. A first
-    row and a first column of arm names are recognized. With semicolons the decimal mark
-    may be a comma. Numbers are finite and in [0, 1], or ``prices`` from 0 to infinity,
-    written inf; nothing else is checked. Of ``prices`` two columns may have the arms
-    and a price of each: a pair costs the sum of both.
-
-    Examples
-    --------
-    >>> values, arm_names = parse_table("tea,coffee\n0.5,0.7\n0.3,0.5\n")
-    >>> arm_names
-    ('tea', 'coffee')
-    """
+    r"""Read a square table of probabilities, and its K names of arms if it has them."""
+    # Cells are separated by what splits the last line into most numbers. With
+    # semicolons the decimal mark may be a comma. Only the range of the numbers is
+    # checked: [0, 1], or for ``prices`` from 0 to infinity. Prices may also be two
+    # columns: arms, and a price of each.
     rows, comma = _split(text)
     if prices and (priced := _arms_with_prices(rows, comma)):
         names = _arm_names([], [row.cells[0].strip() for row in priced], 2)
@@ -465,10 +448,8 @@ def _split(text: str) -> tuple[list[_Row], bool]:
 
 
 def _arms_with_prices(rows: list[_Row], comma: bool) -> list[_Row]:
-    """Return rows of an arm and its price each; nothing where they are none.
-
-    Arms whose names are numbers need the header "arm, price".
-    """
+    """Return rows of an arm and its price each; nothing where they are none."""
+    # Arms whose names are numbers need the header "arm, price".
     if any(len(row.cells) != 2 for row in rows):
         return []
     titles = [cell.strip().casefold() for cell in rows[0].cells]
@@ -491,13 +472,9 @@ def _number(cell: str, comma: bool) -> float | None:
 
 
 def _header(rows: list[_Row], comma: bool) -> list[str]:
-    """Return the first row's cells when it holds names, else nothing.
-
-    A row of the matrix has 1/2 on the diagonal, so a row of names is one without a
-    number between 0 and 1. Whether its first cell is the name of its row,
-    the corner of a table with names on both sides, or the first column's name is
-    told by the shape.
-    """
+    """Return the first row's cells when it holds names, else nothing."""
+    # A row of the matrix has 1/2 on the diagonal, so a row of names has no number from
+    # 0 to 1.
     first = rows[0].cells
     if len(rows) == 1:
         # One row is either a name and a number, or names without a table.

@@ -115,13 +115,13 @@ def mslr_submatrix(
         ),
     )
     if check_counts:
-        for (ranker, count), found in zip(printed.items(), part.wins, strict=True):
-            if count != found:
+        for (ranker, count), num_wins in zip(printed.items(), part.wins, strict=True):
+            if count != num_wins:
                 raise ArgumentError(
                     "matrix",
                     "must be the one of the informational click model, in which "
                     f"ranker {ranker} beats {count} of the selected rankers",
-                    found,
+                    num_wins,
                     remedy="pass check_counts=False to select from another matrix",
                 )
     return part
@@ -190,7 +190,14 @@ def random_submatrix(
     one_of(winner, ("any", "condorcet", "no_condorcet"), "winner")
     far_apart = np.abs(whole.gaps) >= min_gap
     for _ in range(max_tries):
-        arms = _grow(rng.permutation(whole.num_arms), far_apart, num_arms)
+        # Take arms in a random order unless they are too close to one already taken.
+        taken: list[int] = []
+        for arm in rng.permutation(whole.num_arms):
+            if far_apart[arm, taken].all():
+                taken.append(arm)
+            if len(taken) == num_arms:
+                break
+        arms = np.array(taken)
         if len(arms) < num_arms:
             continue
         part = whole.values[np.ix_(arms, arms)]
@@ -212,17 +219,6 @@ def random_submatrix(
         max_tries,
         remedy="ask for fewer arms, a smaller gap or more tries",
     )
-
-
-def _grow(order: np.ndarray, far_apart: np.ndarray, num_arms: int) -> np.ndarray:
-    """Take arms in the given order unless they are too close to one already taken."""
-    arms: list[int] = []
-    for arm in order:
-        if far_apart[arm, arms].all():
-            arms.append(arm)
-        if len(arms) == num_arms:
-            break
-    return np.array(arms)
 
 
 def _as_matrix(

@@ -14,9 +14,7 @@ from theory.arguments import integer_from, number_that, seed_of
 from theory.errors import ArgumentError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 
-MAX_DRAWS = 1_000_000
-"""Subsets to try before giving up on a submatrix."""
-
+MAX_DRAWS = 1_000_000  # Subsets to try before giving up on a submatrix
 _FIRST_BATCH = 64
 _LARGEST_BATCH = 16_384
 
@@ -116,7 +114,14 @@ class SubmatrixSampler:
         min_gap = number_that(min_gap, "min_gap", "in [0, 1/2)", lambda x: 0 <= x < 0.5)
         seed = seed_of(seed, "seed")
         admissible = (np.abs(whole.gaps) >= min_gap) & (whole.gaps != 0)
-        arms = _possible_arms(admissible, size)
+        # Drop arms with too few admissible partners until none is left.
+        arms = np.arange(len(admissible), dtype=np.int64)
+        while arms.size:
+            partners = admissible[np.ix_(arms, arms)].sum(axis=1)
+            enough = partners >= size - 1
+            if enough.all():
+                break
+            arms = arms[enough]
         if arms.size < size:
             raise ArgumentError(
                 "min_gap",
@@ -144,9 +149,9 @@ class SubmatrixSampler:
         while tried < MAX_DRAWS:
             batch = min(batch, MAX_DRAWS - tried)
             uniforms = generator.random((batch, self.size))
-            found = _first_admissible(self._admissible, uniforms)
-            if found is not None:
-                row, chosen = found
+            arms = _first_admissible(self._admissible, uniforms)
+            if arms is not None:
+                row, chosen = arms
                 return SubmatrixDraw(self._arms[chosen], tried + row + 1)
             tried += batch
             batch = min(2 * batch, _LARGEST_BATCH)
@@ -172,18 +177,6 @@ class SubmatrixSampler:
         )
 
 
-def _possible_arms(admissible: NDArray[np.bool_], size: int) -> NDArray[np.int64]:
-    """Drop arms with fewer than size - 1 admissible partners until none is left."""
-    arms = np.arange(len(admissible), dtype=np.int64)
-    while arms.size:
-        partners = admissible[np.ix_(arms, arms)].sum(axis=1)
-        enough = partners >= size - 1
-        if enough.all():
-            break
-        arms = arms[enough]
-    return arms
-
-
 def _first_admissible(
     admissible: NDArray[np.bool_], uniforms: NDArray[np.float64]
 ) -> tuple[int, NDArray[np.int64]] | None:
@@ -191,14 +184,14 @@ def _first_admissible(
     num_arms, size = len(admissible), uniforms.shape[1]
     rows = np.arange(len(uniforms))
     order = np.tile(np.arange(num_arms, dtype=np.int64), (len(uniforms), 1))
-    for place in range(size):
-        steps = uniforms[rows, place] * (num_arms - place)
-        picked = place + steps.astype(np.int64)
+    for position in range(size):
+        steps = uniforms[rows, position] * (num_arms - position)
+        picked = position + steps.astype(np.int64)
         here = np.arange(rows.size)
         chosen = order[here, picked]
-        order[here, picked] = order[:, place]
-        order[:, place] = chosen
-        fits = admissible[chosen[:, None], order[:, :place]].all(axis=1)
+        order[here, picked] = order[:, position]
+        order[:, position] = chosen
+        fits = admissible[chosen[:, None], order[:, :position]].all(axis=1)
         rows, order = rows[fits], order[fits]
         if not rows.size:
             return None

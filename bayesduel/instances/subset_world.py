@@ -17,14 +17,14 @@ from bayesduel.errors import ArgumentError
 from bayesduel.instances.world import WorldBase, check_world
 from theory.arguments import LARGEST_INTEGER, integer_from, number_above, one_of
 
+# Kinds of feedback on an offered set, see :class:`SubsetWorld`
 FEEDBACKS = ("winner", "ranking", "independent")
-"""Kinds of feedback on an offered set, see :class:`SubsetWorld`."""
 
+# Probabilities may be so far below 0, and their sums so far from 1, by rounding
 _FAR = 1e-9
-"""Probabilities may be so far below 0, and their sums so far from 1, by rounding."""
 
+# The sum and the largest of rewards where at most one arm is chosen
 _ONE = ((0.0, 0.0), (1.0, 1.0))
-"""The sum and the largest of rewards where at most one arm is chosen."""
 
 
 class SubsetWorld(WorldBase):
@@ -155,19 +155,9 @@ class SubsetWorld(WorldBase):
         """
         raise NotImplementedError
 
-    def _example(self) -> tuple[Bool[np.ndarray, " n"]]:
-        return (np.arange(self.num_arms) < self.subset_size,)
-
-    def _check_chance(self, value: Any, *given: Any) -> None:
-        as_probabilities(self, given[0], value)
-
 
 def check_subset_world(world: SubsetWorld, horizon: int) -> tuple[str, ...]:
-    """Play one round of a world, and return its notions of regret.
-
-    Raises ``ArgumentError`` as :func:`bayesduel.instances.world.check_world` does, also
-    for sizes of sets and kinds of feedback that do not exist.
-    """
+    """Play one round of a world, and return its notions of regret."""
     kind, num_arms = type(world).__name__, getattr(world, "num_arms", None)
     size = getattr(world, "subset_size", None)
     most = num_arms if isinstance(num_arms, int) else LARGEST_INTEGER
@@ -178,7 +168,11 @@ def check_subset_world(world: SubsetWorld, horizon: int) -> tuple[str, ...]:
     if world.feedback == "ranking":
         longest = world.subset_size - 1
         integer_from(world.places, 1, f"{kind}: depth", longest, kind=ArgumentError)
-    notions = check_world(world, horizon)
+
+    def example() -> tuple[Bool[np.ndarray, " n"]]:
+        return (np.arange(world.num_arms) < world.subset_size,)
+
+    notions = check_world(world, horizon, example, as_probabilities)
     if world.revenues is not None and np.shape(world.revenues) != (world.num_arms,):
         raise ArgumentError(
             f"{kind}: revenues",
@@ -187,7 +181,7 @@ def check_subset_world(world: SubsetWorld, horizon: int) -> tuple[str, ...]:
             remedy="leave them out if all arms have the same",
         )
     if world.defines("answer"):
-        (subset,) = world._example()
+        (subset,) = example()
         rng = np.random.default_rng(0)
         state = world.start(horizon, rng)
         world.advance(state, rng, 1)
@@ -198,10 +192,7 @@ def check_subset_world(world: SubsetWorld, horizon: int) -> tuple[str, ...]:
 def as_probabilities(
     world: SubsetWorld, subset: Bool[np.ndarray, " n"], values: Any
 ) -> Float64[np.ndarray, " n"]:
-    """Return what :meth:`SubsetWorld.probabilities` has returned, clipped at 0.
-
-    Raises ``ArgumentError`` where it is no probability for each arm of the set.
-    """
+    """Return what :meth:`SubsetWorld.probabilities` has returned, clipped at 0."""
     argument = f"{type(world).__name__}: probabilities"
     table = _by_arm(argument, values, subset)
     if (table < -_FAR).any():
@@ -248,10 +239,7 @@ def as_probabilities(
 def as_rewards(
     world: SubsetWorld, subset: Bool[np.ndarray, " n"], values: Any
 ) -> Float64[np.ndarray, " n"]:
-    """Return what :meth:`SubsetWorld.answer` has returned.
-
-    Raises ``ArgumentError`` where these are no rewards of one round.
-    """
+    """Return what :meth:`SubsetWorld.answer` has returned."""
     argument = f"{type(world).__name__}: answer"
     rewards = _by_arm(argument, values, subset)
     most = {"winner": 1.0, "ranking": world.places}.get(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, fields
 from inspect import signature
 from typing import Any, ClassVar
@@ -31,14 +31,14 @@ FIXED_PREFERENCES = "fixed preferences"
 CONDORCET_WINNER = "a Condorcet winner"
 KNOWN_HORIZON = "a known horizon"
 
+# Assumptions of policies that a world may guarantee
 GUARANTEES = (FIXED_PREFERENCES, CONDORCET_WINNER, KNOWN_HORIZON)
-"""Assumptions of policies that a world may guarantee."""
 
+# A round after every horizon: ``unchanged_until`` of a world that never changes
 LAST_ROUND = 2**62
-"""A round after every horizon: ``unchanged_until`` of a world that never changes."""
 
+# The name of the notion of regret of a world that returns a plain number
 UNNAMED_NOTION = "regret"
-"""The name of the notion of regret of a world that returns a plain number."""
 
 
 class WorldBase(FrozenClass):
@@ -52,8 +52,7 @@ class WorldBase(FrozenClass):
     arm_names: ClassVar[tuple[str, ...] | None] = None
     source: ClassVar[str] = ""
 
-    _chance: ClassVar[str]
-    """The method that ``answer`` may replace."""
+    _chance: ClassVar[str]  # The method that ``answer`` may replace
 
     def __init_subclass__(cls, **others: Any) -> None:
         super().__init_subclass__(**others)
@@ -85,9 +84,9 @@ class WorldBase(FrozenClass):
     def checksum(self) -> str:
         """Digest of the parameters and, of a user's class, of its code."""
         values = {
-            each.name: _canonical(getattr(self, each.name))
-            for each in fields(self)  # pyright: ignore[reportArgumentType]
-            if each.name != "compiled"
+            field.name: _canonical(getattr(self, field.name))
+            for field in fields(self)  # pyright: ignore[reportArgumentType]
+            if field.name != "compiled"
         }
         kind = f"{type(self).__module__}.{type(self).__qualname__}"
         text = json.dumps([kind, values, code_digest(self)], sort_keys=True)
@@ -138,14 +137,6 @@ class WorldBase(FrozenClass):
         # Worlds of sets have fewer optional methods than those of duels.
         owner = next(kinds, WorldBase)
         return WorldBase not in (owner, *owner.__bases__)
-
-    # What check_world asks of the two kinds of worlds.
-
-    def _example(self) -> tuple[Any, ...]:
-        raise NotImplementedError
-
-    def _check_chance(self, value: Any, *given: Any) -> None:
-        raise NotImplementedError
 
 
 class World(WorldBase):
@@ -264,29 +255,9 @@ class World(WorldBase):
         """
         raise NotImplementedError
 
-    def _example(self) -> tuple[int, int]:
-        return 0, 1
-
-    def _check_chance(self, value: Any, *given: Any) -> None:
-        if not 0 <= value <= 1:
-            raise ArgumentError(
-                f"{type(self).__name__}: probability",
-                "must be a number from 0 to 1",
-                value,
-                remedy="see probability(state, rng, 1, 0, 1)",
-            )
-
 
 class FixedWorld(World):
-    """A preference matrix as a world: with features for contextual policies.
-
-    Parameters
-    ----------
-    values : float64 (K, K)
-        P(arm i is preferred to arm j).
-    table : float64 (K, d), optional
-        Features of the arms.
-    """
+    """A preference matrix as a world: with features for contextual policies."""
 
     values: Any
     table: Any = None
@@ -334,21 +305,17 @@ def _canonical(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool) else value_text(value)
 
 
+# Methods whose arguments are checked
 _METHODS = (
     ("start", "advance", "unchanged_until", "probability", "probabilities")
     + ("answer", "regret", "features", "theory", "first_rounds")
 )  # fmt: skip
-"""Methods whose arguments are checked."""
 
 
 def costs_of(
     world: WorldBase, value: Any, *, check_finite: bool = True
 ) -> dict[str, float]:
-    """Return what :meth:`World.regret` has returned, by the names of notions.
-
-    Raises ``ArgumentError`` where it is neither a number nor one for each notion, or
-    where a number is not finite.
-    """
+    """Return what :meth:`World.regret` has returned, by the names of notions."""
     if isinstance(value, Mapping):
         costs = dict(value)
     elif np.ndim(value) == 0:
@@ -380,18 +347,23 @@ def costs_of(
     return {notion: float(cost) for notion, cost in costs.items()}
 
 
-def check_world(world: WorldBase, horizon: int) -> tuple[str, ...]:
-    """Play one round of a world, and return its notions of regret.
+def _check_probability(world: Any, first: int, second: int, value: Any) -> None:
+    if not 0 <= value <= 1:
+        raise ArgumentError(
+            f"{type(world).__name__}: probability",
+            "must be a number from 0 to 1",
+            value,
+            remedy="see probability(state, rng, 1, 0, 1)",
+        )
 
-    So an error in a world is raised before anything is simulated.
 
-    Raises
-    ------
-    ArgumentError
-        If ``num_arms`` is no number of arms, a method is missing, takes other arguments
-        or raises an exception, ``probability`` is outside [0, 1], or ``regret`` or
-        ``features`` have no valid form.
-    """
+def check_world(
+    world: WorldBase,
+    horizon: int,
+    example: Callable[[], tuple[Any, ...]] = lambda: (0, 1),
+    check_chance: Callable[..., Any] = _check_probability,
+) -> tuple[str, ...]:
+    """Play one round of a world, so that errors come early; return its notions."""
     kind = type(world).__name__
     num_arms: Any = getattr(world, "num_arms", None)
     whole = isinstance(num_arms, int | np.integer) and not isinstance(num_arms, bool)
@@ -427,7 +399,9 @@ def check_world(world: WorldBase, horizon: int) -> tuple[str, ...]:
                 world,
                 remedy=f"write def {name}(self, {', '.join(wanted)})",
             )
-    unknown = [each for each in world.guarantees if each not in GUARANTEES]
+    unknown = [
+        guarantee for guarantee in world.guarantees if guarantee not in GUARANTEES
+    ]
     if unknown:
         raise ArgumentError(
             f"{kind}: guarantees",
@@ -449,12 +423,12 @@ def check_world(world: WorldBase, horizon: int) -> tuple[str, ...]:
         if world.defines("first_rounds"):
             method = "first_rounds"
             arrivals_of(world, state)  # pyright: ignore[reportArgumentType]
-        method, given = "regret", world._example()
+        method, given = "regret", example()
         costs = costs_of(world, getattr(world, method)(state, 1, *given))
         method = "answer" if world.defines("answer") else chance
         value = getattr(world, method)(state, rng, 1, *given)
         if method == chance:
-            world._check_chance(value, *given)
+            check_chance(world, *given, value)
     except (BayesduelError, ArgumentError):
         raise
     except Exception as error:
@@ -475,11 +449,7 @@ def check_world(world: WorldBase, horizon: int) -> tuple[str, ...]:
 
 
 def arrivals_of(world: World, state: Any) -> Int[np.ndarray, " K"]:
-    """Return the first round of each arm.
-
-    Raises ``ArgumentError`` where the world returns anything else, or fewer than two
-    arms are there from the start.
-    """
+    """Return the first round of each arm, of which two must be there from the start."""
     given = np.asarray(world.first_rounds(state))
     number = world.num_arms  # pyright: ignore[reportAttributeAccessIssue]
     fits = given.dtype.kind in "iu" and given.shape == (number,)

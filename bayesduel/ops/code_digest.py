@@ -21,71 +21,65 @@ from typing import Any
 
 _OURS = ("bayesduel", "theory")
 
-type _Found = dict[str, list[bytes]]
-"""Sources that were visited, by name."""
+type _Found = dict[str, list[bytes]]  # Sources that were visited, by name
 
 
 def code_digest(policy: Any) -> str:
-    """Return a digest of what a policy, or its class, executes; empty for our own.
-
-    Policies and other objects among its fields are included.
-    """
-    found: _Found = {}
-    _visit(policy, is_users, found)
-    return _digest(found) if found else ""
+    """Return a digest of what a policy, or its class, executes; empty for our own."""
+    values: _Found = {}
+    _visit(policy, is_users, values)
+    return _digest(values) if values else ""
 
 
 def functions_digest(functions: Iterable[Callable[..., Any]]) -> str:
     """Return a digest of what functions execute, of ours as of the user's."""
-    found: _Found = {}
+    values: _Found = {}
     for function in functions:
-        _visit(function, lambda module: is_users(module) or _is_ours(module), found)
-    return _digest(found)
+        _visit(function, lambda module: is_users(module) or _is_ours(module), values)
+    return _digest(values)
 
 
-def _digest(found: _Found) -> str:
-    return hashlib.sha256(marshal.dumps(sorted(found.items()), 2)).hexdigest()
+def _digest(values: _Found) -> str:
+    return hashlib.sha256(marshal.dumps(sorted(values.items()), 2)).hexdigest()
 
 
-def _visit(value: Any, takes: Callable[[str | None], bool], found: _Found) -> None:
+def _visit(value: Any, takes: Callable[[str | None], bool], values: _Found) -> None:
     """Note what a function, the methods of a class, or those of an object execute."""
     value = inspect.unwrap(value) if callable(value) else value
     if isinstance(value, type):
-        for each in value.__mro__:
-            _note(each, takes, found)
+        for base in value.__mro__:
+            _note(base, takes, values)
     elif isinstance(value, FunctionType):
-        _note(value, takes, found)
+        _note(value, takes, values)
     elif not isinstance(value, ModuleType):
-        _visit(type(value), takes, found)
+        _visit(type(value), takes, values)
         for field in fields(value) if is_dataclass(value) else ():
-            _visit(getattr(value, field.name, None), takes, found)
+            _visit(getattr(value, field.name, None), takes, values)
 
 
-def _note(value: Any, takes: Callable[[str | None], bool], found: _Found) -> None:
+def _note(value: Any, takes: Callable[[str | None], bool], values: _Found) -> None:
     """Note a function or class by its name, and visit what it names."""
     name = f"{value.__module__}.{value.__qualname__}"
-    if name in found or not takes(value.__module__):
+    if name in values or not takes(value.__module__):
         return
-    found[name] = parts = []
+    values[name] = parts = []
     if isinstance(value, type):
-        named = {x: _function_of(y) for x, y in vars(value).items()}
+        named = {
+            x: getattr(y, "__func__", getattr(y, "fget", y))
+            for x, y in vars(value).items()
+        }
         named = {x: y for x, y in named.items() if not _is_generated(x, y)}
     else:
         parts += [
-            _plain(each) for each in (value.__code__, *(value.__defaults__ or ()))
+            _plain(part) for part in (value.__code__, *(value.__defaults__ or ()))
         ]
         known, named = value.__globals__, {}
         with suppress(ValueError):  # A variable that is not yet assigned.
             named |= inspect.getclosurevars(value).nonlocals
         named |= {x: known[x] for x in global_names(value.__code__) & known.keys()}
-    for each in sorted(named):
-        parts += [each.encode(), _plain(named[each])]
-        _visit(named[each], takes, found)
-
-
-def _function_of(member: Any) -> Any:
-    """Return the function of a method or property; what is none as it is."""
-    return getattr(member, "__func__", getattr(member, "fget", member))
+    for member in sorted(named):
+        parts += [member.encode(), _plain(named[member])]
+        _visit(named[member], takes, values)
 
 
 def _is_generated(name: str, member: Any) -> bool:
@@ -108,14 +102,14 @@ def _placeless(value: Any) -> Any:
     if not isinstance(value, CodeType):
         return value
     inner = tuple(map(_placeless, value.co_consts))
-    place: Any = {"co_filename": "", "co_firstlineno": 1, "co_linetable": b""}
-    return value.replace(**place, co_consts=inner)
+    blank: Any = {"co_filename": "", "co_firstlineno": 1, "co_linetable": b""}
+    return value.replace(**blank, co_consts=inner)
 
 
 def global_names(code: CodeType) -> set[str]:
     """Return what a function may name, those inside it included."""
-    inner = [each for each in code.co_consts if isinstance(each, CodeType)]
-    return set(code.co_names).union(*(global_names(each) for each in inner))
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return set(code.co_names).union(*(global_names(constant) for constant in inner))
 
 
 def _is_ours(module: str | None) -> bool:
@@ -132,5 +126,5 @@ def is_users(module: str | None) -> bool:
     if file is None or module.partition(".")[0] in sys.stdlib_module_names:
         return False
     libraries = {sysconfig.get_path(x) for x in ("purelib", "platlib", "stdlib")}
-    folders = {Path(each).resolve() for each in libraries}
+    folders = {Path(library).resolve() for library in libraries}
     return not any(folder in Path(file).resolve().parents for folder in folders)

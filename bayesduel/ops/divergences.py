@@ -7,8 +7,7 @@ import math
 
 _NEWTON_STEPS = 12
 
-_TINY = 1e-292
-"""Below this a quotient by a probability could overflow."""
+_TINY = 1e-292  # Below this a quotient by a probability could overflow
 
 
 def kl_to_half(gap: float) -> float:
@@ -47,10 +46,7 @@ def kl_lower(p: float, level: float) -> float:
 
 
 def may_reach(p: float, rest: float, level: float, s: float) -> bool:
-    """Say whether `kl_upper_log` may be s or more; surely, but for a part in 1e9.
-
-    That takes one divergence, where the bound takes several.
-    """
+    """Say whether `kl_upper_log` may be s or more; surely, but for a part in 1e9."""
     q = -math.expm1(-s)
     if p <= _TINY or rest <= _TINY or level == math.inf or q <= p:
         return True

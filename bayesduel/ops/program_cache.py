@@ -21,38 +21,29 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+# A folder, "off", or empty, for the user's folder for caches; that is also what unset
+# means in processes of ours
 VARIABLE = "BAYESDUEL_CACHE"
-"""A folder, "off", or empty, for the user's folder for caches; that is also what unset
-means in processes of ours."""
-
 _process_is_ours = False
 
+# A program takes about 0.1 MB: room for every policy on a hundred sizes
 _MOST_BYTES = 2**30
-"""A program takes about 0.1 MB: room for every policy on a hundred sizes."""
+_LEAST_SECONDS = 0.2  # Seconds of compiling below which a program is not kept
 
-_LEAST_SECONDS = 0.2
-"""Seconds of compiling below which a program is not kept."""
-
+# Programs of other versions or machines are removed after so long without use
 _FORGOTTEN_DAYS = 60
-"""Programs of other versions or machines are removed after so long without use."""
 
+# Names of folders with the programs of one machine and certain versions
 _OURS = re.compile(r"(jaxlib|numba)-[^/]+-[0-9a-f]{12}")
-"""Names of folders with the programs of one machine and certain versions."""
 
+# Linux allows a process 65,530 memory mappings; a program of JAX takes 500 to 800
 _MOST_MAPPINGS = 30_000
-"""Linux allows a process 65,530 memory mappings; a program of JAX takes 500 to 800."""
-
 _COMPILES = re.compile(r"ops\.scalar\.compiled|^\s*(?:from|import) numba", re.MULTILINE)
 _IMPORTED = re.compile(r"^from ((?:bayesduel|theory)\.[\w.]+) import", re.MULTILINE)
 
 
 def enable_program_cache() -> Path | None:
-    """Keep compiled programs on disk from now on; return the folder.
-
-    Once per process. None where programs are not kept by us: where ``BAYESDUEL_CACHE``
-    is "off", or unset in a process of the user's, the folder cannot be written to, or
-    JAX has been told a folder already.
-    """
+    """Keep compiled programs of JAX on disk from now on; return the folder, or None."""
     wanted = os.environ.get(VARIABLE)
     if wanted is None and not _process_is_ours:
         return None
@@ -87,11 +78,7 @@ def _keep_programs(wanted: str) -> Path | None:
 
 
 def kernel_folder(kernel: str) -> Path | None:
-    """Return where Numba keeps a compiled kernel; None where nothing is kept.
-
-    The folder is a function of all sources that are compiled into kernels and of the
-    versions, so that what is found in it is what would be compiled.
-    """
+    """Return where Numba keeps a compiled kernel; None where nothing is kept."""
     wanted = os.environ.get(VARIABLE, "")
     if wanted.lower() == "off":
         return None
@@ -99,12 +86,9 @@ def kernel_folder(kernel: str) -> Path | None:
 
 
 def drop_programs_if_many() -> bool:
-    """Drop all programs of JAX before there are too many; say whether that was done.
-
-    XLA ends the process where it gets no further mapping: a comparison of all policies
-    over models on matrices of five sizes has more programs than that. They are compiled
-    again, or read from the disk. Never where the system has no list of mappings.
-    """
+    """Drop all programs of JAX before there are too many; say whether that was done."""
+    # XLA ends a process that gets no further memory mapping. Programs that are dropped
+    # are compiled again, or read from the disk.
     if "jax" not in sys.modules:
         return False
     try:
@@ -142,9 +126,9 @@ def _kernels() -> str:
             sources[path] = text
             # Constants of the modules that it names are compiled into it.
             for module in _IMPORTED.findall(sources[path]):
-                other = root.parent.joinpath(*module.split(".")).with_suffix(".py")
-                if other.is_file():
-                    sources[other] = other.read_text(encoding="utf-8")
+                source = root.parent.joinpath(*module.split(".")).with_suffix(".py")
+                if source.is_file():
+                    sources[source] = source.read_text(encoding="utf-8")
     for path in sorted(sources):
         digest.update(sources[path].encode())
     parts = [version("numba"), version("llvmlite"), version("numpy")]
@@ -172,24 +156,18 @@ def _folder(wanted: str, programs: str, kernel: str = "") -> Path | None:
 
 
 def _machine() -> str:
-    """Name the versions and the processor: machines may share a home directory.
-
-    XLA compiles for the instructions of the processor it runs on.
-    """
+    """Name the versions and the processor: machines may share a home directory."""
     parts = [version("jax"), version("jaxlib"), platform.machine()]
     with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         known = ("flags", "features", "model name")
-        parts += sorted({each for each in lines if each.lower().startswith(known)})
+        parts += sorted({line for line in lines if line.lower().startswith(known)})
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
     return f"jaxlib-{version('jaxlib')}-{digest}"
 
 
 def _remove_unfinished(folder: Path) -> None:
-    """Remove programs that a killed process left, before JAX noted when it used them.
-
-    Names and lock are those of JAX.
-    """
+    """Remove programs that a killed process left without a note of their use."""
     from filelock import FileLock, Timeout
 
     with suppress(OSError, Timeout), FileLock(folder / ".lockfile", timeout=2):
@@ -203,8 +181,8 @@ def _remove_unfinished(folder: Path) -> None:
 def _forget_others(mine: Path) -> None:
     """Remove the folders beside one that nobody has used for long; once per process."""
     forgotten = time.time() - _FORGOTTEN_DAYS * 86_400
-    for other in mine.parent.iterdir():
+    for folder in mine.parent.iterdir():
         with suppress(OSError):
-            is_old = other.stat().st_mtime < forgotten
-            if other != mine and _OURS.fullmatch(other.name) and is_old:
-                shutil.rmtree(other)
+            is_old = folder.stat().st_mtime < forgotten
+            if folder != mine and _OURS.fullmatch(folder.name) and is_old:
+                shutil.rmtree(folder)

@@ -11,8 +11,8 @@ from bayesduel.arguments.limits import LONGEST_HORIZON
 
 _LOG_LONGEST = math.log(LONGEST_HORIZON)
 
+# More than ``exp`` and ``log`` may be off for logarithms up to those of 2^62
 _ROUNDING = 1e-13
-"""More than ``exp`` and ``log`` may be off for logarithms up to those of 2^62."""
 
 
 def record(**values: float) -> Any:
@@ -46,27 +46,24 @@ def among_largest(
 def one_of_largest(rng: Generator, values: Real[np.ndarray, " n"]) -> int:
     """Return the place of a largest value, of equal ones any."""
     best, largest, number = 0, -np.inf, 0
-    for place in range(len(values)):
-        largest, number, leads = among_largest(rng, values[place], largest, number)
+    for index in range(len(values)):
+        largest, number, leads = among_largest(rng, values[index], largest, number)
         if leads:
-            best = place
+            best = index
     return best
 
 
 def drawn_highest(
     rng: Generator, values: Float[np.ndarray, " n"], rounding: float
 ) -> int:
-    """Draw the place of one of the largest values, equal but for a relative rounding.
-
-    Each of them is equally likely.
-    """
+    """Draw one of the places of the largest values, equal but for this rounding."""
     highest = values.max()
     drawn, number = 0, 0
-    for place in range(len(values)):
-        if values[place] >= highest - rounding * abs(highest):
+    for index in range(len(values)):
+        if values[index] >= highest - rounding * abs(highest):
             number += 1
             if number * rng.random() < 1.0:
-                drawn = place
+                drawn = index
     return drawn
 
 
@@ -97,18 +94,16 @@ def only(arm: int, num_arms: int) -> Bool[np.ndarray, " n"]:
 def most_beaten(
     rng: Generator, wins: Int[np.ndarray, "K K"], among: Bool[np.ndarray, " K"]
 ) -> int:
-    """Return the arm, of those ``among`` all, that beats the most others empirically.
-
-    Ties by the larger total of wins, then at random.
-    """
+    """Return the arm, of those ``among`` all, that beats most others empirically."""
+    # Ties by the larger total of wins, then at random.
     best, number, most, most_wins = 0, 0, -1, -1
     for arm in range(len(wins)):
         if not among[arm]:
             continue
         beaten, total = 0, 0
-        for other in range(len(wins)):
-            beaten += wins[arm, other] > wins[other, arm]
-            total += wins[arm, other]
+        for rival in range(len(wins)):
+            beaten += wins[arm, rival] > wins[rival, arm]
+            total += wins[arm, rival]
         if beaten > most or (beaten == most and total > most_wins):
             most, most_wins, number = beaten, total, 0
         if beaten == most and total == most_wins:
@@ -119,25 +114,19 @@ def most_beaten(
 
 
 def lowest(values: Float[np.ndarray, " n"]) -> int:
-    """Return the position of the smallest value, the lowest of equal ones.
-
-    Values within a relative 1e-9 count as equal: they are sums that different orders of
-    addition change in their last digits.
-    """
+    """Return the position of the smallest value, the lowest of equal ones."""
+    # Sums that differ by rounding count as equal.
     least = values[0]
-    for place in range(values.size):
-        least = min(least, values[place])
-    found = 0
-    while values[found] > least + 1e-9 * abs(least):
-        found += 1
-    return found
+    for index in range(values.size):
+        least = min(least, values[index])
+    count = 0
+    while values[count] > least + 1e-9 * abs(least):
+        count += 1
+    return count
 
 
 def last_round_within(resolution: float, round_: int) -> int:
-    """Return the last round whose logarithm is at most ``resolution``.
-
-    That of ``round_`` is, and the longest horizon comes in place of a round beyond it.
-    """
+    """Return the last round whose logarithm is at most ``resolution``."""
     if resolution > _LOG_LONGEST:
         return LONGEST_HORIZON
     value = math.exp(resolution)
@@ -153,10 +142,7 @@ def last_round_within(resolution: float, round_: int) -> int:
 
 
 def inverted(matrix: Float[np.ndarray, "N N"]) -> Float[np.ndarray, "N N"]:
-    """Return the inverse of a small matrix, by Gauss and Jordan with row pivots.
-
-    LAPACK is no faster for a dozen rows, and takes Numba seconds to compile.
-    """
+    """Return the inverse of a small matrix, by Gauss and Jordan with row pivots."""
     size = len(matrix)
     left, right = matrix.copy(), np.zeros((size, size))
     for column in range(size):
@@ -168,14 +154,14 @@ def inverted(matrix: Float[np.ndarray, "N N"]) -> Float[np.ndarray, "N N"]:
                 pivot = row
         scale = 1.0 / left[pivot, column]
         for side in (left, right):
-            for place in range(size):
-                found = side[pivot, place] * scale
-                side[pivot, place] = side[column, place]
-                side[column, place] = found
+            for entry in range(size):
+                pivot_value = side[pivot, entry] * scale
+                side[pivot, entry] = side[column, entry]
+                side[column, entry] = pivot_value
         for row in range(size):
             factor = left[row, column]
             if row != column and factor != 0.0:
-                for place in range(size):
-                    left[row, place] -= factor * left[column, place]
-                    right[row, place] -= factor * right[column, place]
+                for entry in range(size):
+                    left[row, entry] -= factor * left[column, entry]
+                    right[row, entry] -= factor * right[column, entry]
     return right

@@ -38,9 +38,9 @@ _POLICIES = NamedKind(
 )
 
 
+# Names that are not in the registry: of policies around any of those in it. By the
+# names of their modules, which look up the policy inside here.
 AROUND = {"mdb": ("bayesduel.policies.change.monitored_dueling", "MonitoredDueling")}
-"""Names that are not in the registry: of policies around any of those in it. By the
-names of their modules, which look up the policy inside here."""
 
 
 def names() -> tuple[str, ...]:
@@ -124,18 +124,18 @@ def _default(name: Any, argument: str, given: Any) -> PolicyBase:
 def _changed(name: str, default: PolicyBase, parameters: dict[str, Any]) -> PolicyBase:
     """Return ``default`` with other parameters, those around a policy included."""
     known = {field.name for field in fields(default)}  # pyright: ignore
-    told, every = not isinstance(default, OfferingPolicy), None
-    if told and "every" in parameters and "every" not in known:
+    takes_features, every = not isinstance(default, OfferingPolicy), None
+    if takes_features and "every" in parameters and "every" not in known:
         every = _as_kind(name, "every", parameters.pop("every"), 1)
     self_duels = True
-    if told and "self_duels" in parameters and "self_duels" not in known:
+    if takes_features and "self_duels" in parameters and "self_duels" not in known:
         self_duels = _as_kind(name, "self_duels", parameters.pop("self_duels"), True)
-    own = {
+    numbers = {
         parameter: _as_kind(name, parameter, value, usual_value(default, parameter))
         for parameter, value in parameters.items()
         if parameter in known
     }
-    policy = replace(default, **own)  # pyright: ignore[reportArgumentType]
+    policy = replace(default, **numbers)  # pyright: ignore[reportArgumentType]
     rest = {key: value for key, value in parameters.items() if key not in known}
     policy = _with_posterior(name, policy, rest)
     if not self_duels:
@@ -153,10 +153,12 @@ def _with_posterior(
             continue
         numbers = numbers_of(value)
         known |= set(numbers)
-        own = {key: parameters[key] for key in parameters if key in numbers}
-        parameters = {key: parameters[key] for key in parameters if key not in own}
-        if own:
-            changed = with_numbers(value, own)
+        own_numbers = {key: parameters[key] for key in parameters if key in numbers}
+        parameters = {
+            key: parameters[key] for key in parameters if key not in own_numbers
+        }
+        if own_numbers:
+            changed = with_numbers(value, own_numbers)
             policy = replace(policy, **{holder: changed})  # pyright: ignore
     for parameter, value in parameters.items():
         refuse_parameter(name, parameter, value, known, PolicyParameterError)
@@ -204,20 +206,7 @@ def _parameters(text: str, rest: str, default: PolicyBase) -> dict[str, Any]:
 
 
 def policy_text(policy: PolicyBase) -> str:
-    """Return the text that :func:`parse_policy` reads as the same policy.
-
-    Raises
-    ------
-    PolicyParameterError
-        Where there is none: a table among the parameters, a policy of one's own from a
-        script, or parameters that a name does not reach.
-
-    Examples
-    --------
-    >>> from bayesduel import policies
-    >>> policy_text(policies.get("d-ts", alpha=0.6, every=10))
-    'd-ts:alpha=0.6,every=10'
-    """
+    """Return the text that :func:`parse_policy` reads as the same policy."""
     inner, around = check_policy(policy), {}
     if isinstance(inner, DelayedFeedback):
         inner, around["every"] = inner.policy, inner.every
@@ -259,10 +248,10 @@ def _with_changes(text: str, policy: PolicyBase, *, words: bool) -> str:
 
 
 def _extended(text: str, changes: dict[str, Any]) -> str:
-    found = [f"{name}={word_of(value)}" for name, value in changes.items()]
-    if not found:
+    words = [f"{name}={word_of(value)}" for name, value in changes.items()]
+    if not words:
         return text
-    return f"{text}{',' if '=' in text else ':'}{','.join(found)}"
+    return f"{text}{',' if '=' in text else ':'}{','.join(words)}"
 
 
 def _same(one: PolicyBase, other: PolicyBase) -> bool:
@@ -272,41 +261,24 @@ def _same(one: PolicyBase, other: PolicyBase) -> bool:
 
 
 def settable(policy: PolicyBase) -> dict[str, Any]:
-    """Return what can be set by name, the parameters of a posterior among it.
-
-    Whether a rule is compiled is told only where its class says otherwise.
-
-    Examples
-    --------
-    >>> from bayesduel import policies
-    >>> settable(policies.get("rcs", prior=2))["prior"]
-    2
-    """
-    found = parameters(policy)
+    """Return what can be set by name, the parameters of a posterior among it."""
+    settings = parameters(policy)
     for name, value in vars(policy).items():
         if is_posterior(value):
-            found |= {name: value.name, **numbers_of(value)}
-    if found.get("compiled") == getattr(type(policy), "compiled", None):
-        found.pop("compiled", None)
-    return found
+            settings |= {name: value.name, **numbers_of(value)}
+    if settings.get("compiled") == getattr(type(policy), "compiled", None):
+        settings.pop("compiled", None)
+    return settings
 
 
 def usual_parameters(name: str) -> dict[str, Any]:
-    """Return :func:`settable` of a registered policy as it is by default.
-
-    Without importing JAX, which the posteriors of most models are made of.
-
-    Examples
-    --------
-    >>> usual_parameters("bt-ts")["posterior"]
-    'bradley-terry'
-    """
-    each = entry(name)
-    given = {field.name: field_default(field) for field in fields(each.kind)}
-    given |= each.parameters
+    """Return :func:`settable` of a registered policy, without importing JAX."""
+    entered = entry(name)
+    given = {field.name: field_default(field) for field in fields(entered.kind)}
+    given |= entered.parameters
     word = given.get("posterior")
     if not isinstance(word, str):
-        return settable(each.default)
+        return settable(entered.default)
     given.pop("compiled", None)
     return given | numbers_named(word)
 

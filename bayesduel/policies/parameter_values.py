@@ -18,10 +18,7 @@ from theory.validation import refuse_entries
 
 
 def check_kinds(policy: PolicyBase) -> None:
-    """Raise where a field of a policy of ours is of another kind than its default.
-
-    Before anything else is asked of it: even its label compares fields with defaults.
-    """
+    """Raise where a field of a policy of ours is of another kind than its default."""
     if type(policy).__module__.split(".")[0] != "bayesduel":
         return
     for field in fields(policy):  # pyright: ignore[reportArgumentType]
@@ -65,11 +62,7 @@ def _is_of_kind(value: Any, kind: type) -> bool:
     return kind is float or (whole and abs(value) < 2**63)
 
 
-_DTYPES = {
-    bool: ("bool",),
-    int: ("int", "uint"),
-    float: ("float", "int", "uint"),
-}
+_DTYPES = {bool: ("bool",), int: ("int", "uint"), float: ("float", "int", "uint")}
 
 
 def check_beta(posterior: Any, kind: type[BetaPairs | BetaArms], num_arms: int) -> None:
@@ -106,10 +99,10 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "__array__"):  # A data frame, too.
         return np.asarray(value).tolist()
     if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
+        return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple | range):
-        found = map(_plain, value)
-        return tuple(found) if isinstance(value, tuple) else list(found)
+        items = map(_plain, value)
+        return tuple(items) if isinstance(value, tuple) else list(items)
     return _plain(vars(value)) if is_dataclass(value) else value
 
 
@@ -117,20 +110,17 @@ def _plain_posterior(posterior: Any) -> Any:
     """Return the name of a posterior, with its fields if not all are the default."""
     if not changed_numbers(posterior):
         return posterior.name
-    found = numbers_of(posterior).items()
-    return {"name": posterior.name, **{name: _plain(value) for name, value in found}}
+    numbers = numbers_of(posterior).items()
+    return {"name": posterior.name, **{name: _plain(value) for name, value in numbers}}
 
 
 def parameters_json(policy: PolicyBase) -> str:
-    """Return the fields of a policy as a JSON object, but for those of no consequence.
-
-    Whether a rule is compiled is a matter of speed.
-    """
-    found = parameters(policy)
-    for each in fields(policy):  # pyright: ignore[reportArgumentType]
-        if not each.metadata.get("distribution", True):
-            del found[each.name]
-    return json.dumps(found, sort_keys=True, default=repr)
+    """Return the fields of a policy that change its runs as a JSON object."""
+    values = parameters(policy)
+    for field in fields(policy):  # pyright: ignore[reportArgumentType]
+        if not field.metadata.get("distribution", True):
+            del values[field.name]
+    return json.dumps(values, sort_keys=True, default=repr)
 
 
 # --- Features of the arms -------------------------------------------------------------
@@ -139,29 +129,25 @@ def parameters_json(policy: PolicyBase) -> str:
 def with_features[T: PolicyBase](
     policy: T, features: Float[np.ndarray, "K d"] | None
 ) -> T:
-    """Return a policy whose models know the features of the arms of an instance.
-
-    Models that have features of their own keep them. Name and label of a policy are
-    those of before: it is only told for as long as it plays. Without features it comes
-    back as it is.
-    """
+    """Return a policy whose models know the features of the arms of an instance."""
+    # Models that have features keep them. Name and label are those of before.
     if features is None:
         return policy
-    told: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     for name, value in vars(policy).items():
         if isinstance(value, PolicyBase):
-            told[name] = with_features(value, features)
+            changes[name] = with_features(value, features)
         elif is_posterior(value):
             model = getattr(value, "model", None)
             if getattr(model, "lacks_features", False):
-                told[name] = replace(value, model=replace(model, features=features))  # pyright: ignore
-    return replace(policy, **told) if told else policy  # pyright: ignore
+                changes[name] = replace(value, model=replace(model, features=features))  # pyright: ignore
+    return replace(policy, **changes) if changes else policy  # pyright: ignore
 
 
 # --- Prices of duels ------------------------------------------------------------------
 
+# The value of a policy's ``cost`` that stands for the prices of its world
 PRICES = "prices"
-"""The value of a policy's ``cost`` that stands for the prices of its world."""
 
 
 def reads_prices(policy: PolicyBase) -> bool:
@@ -174,10 +160,7 @@ def reads_prices(policy: PolicyBase) -> bool:
 
 
 def with_prices[T: PolicyBase](policy: T, prices: Float[np.ndarray, "K K"] | None) -> T:
-    """Return a policy that knows the prices of the pairs of an instance.
-
-    They take the place of ``cost="prices"``. Any other policy comes back as it is.
-    """
+    """Return a policy with the prices of an instance in place of ``cost="prices"``."""
     if prices is None or not reads_prices(policy):
         return policy
     inner = getattr(policy, "policy", None)
@@ -214,12 +197,9 @@ def prices_in_order(
 
 
 def check_fields(policy: PolicyBase, num_arms: int) -> None:
-    """Raise ``PolicyParameterError`` where a field has a value for each arm.
-
-    Arms are relabeled in every run, and what stands in a field is not. Attributes of a
-    user's class count as fields, and so does what is inside lists, dictionaries and
-    objects. Posteriors and kernels are told the order of the arms.
-    """
+    """Raise ``PolicyParameterError`` where a field has a value for each arm."""
+    # Arms are relabeled in every run, and what stands in a field is not. Posteriors and
+    # kernels are told the order of the arms.
     if isinstance(policy, KernelPolicy):
         return
     attributes = {
@@ -256,7 +236,7 @@ def _is_by_arm(value: Any, num_arms: int) -> bool:
     is_row = isinstance(value, list | tuple | range | Mapping)
     if is_row and len(parts) == num_arms and not hasattr(value, "_fields"):
         return any(map(_holds_numbers, parts))
-    return any(_is_by_arm(each, num_arms) for each in parts)
+    return any(_is_by_arm(part, num_arms) for part in parts)
 
 
 def _holds_numbers(value: Any) -> bool:

@@ -97,10 +97,10 @@ class PolicyBase:
         """
         # A subclass may have another default, but no other values.
         checks = {
-            each.name: each.metadata["check"]
+            field.name: field.metadata["check"]
             for kind in reversed(type(self).__mro__)
-            for each in vars(kind).get("__dataclass_fields__", {}).values()
-            if "check" in each.metadata
+            for field in vars(kind).get("__dataclass_fields__", {}).values()
+            if "check" in field.metadata
         }
         for name, (check, given, more) in checks.items():
             named = {"argument": name, "kind": PolicyParameterError}
@@ -108,25 +108,24 @@ class PolicyBase:
 
 
 def checked(default: Any, check: Callable[..., Any], *given: Any, **more: Any) -> Any:
-    """Declare a parameter with its default, and a check of `theory.arguments`.
-
-    ``alpha: float = checked(0.51, number_above, 0.5)``: other values are refused before
-    anything is played.
-    """
+    """Declare a parameter with its default, and a check of ``theory.arguments``."""
+    # ``alpha: float = checked(0.51, number_above, 0.5)``.
     return field(default=default, metadata={"check": (check, given, more)})
 
 
-def _nothing(state: Any) -> dict[str, float]:
-    return {}
+DRAWS = "draws"  # Several questions at once are independent draws of the policy
 
-
-DRAWS = "draws"
-"""Several questions at once are independent draws of the policy."""
-
+# Each of several questions at once is the choice after likely answers to the others:
+# for a policy whose choice is a function of the counts and the round
 LIKELY_ANSWERS = "likely answers"
-"""Each of several questions at once is the choice after likely answers to the others:
-for a policy whose choice is a function of the counts and the round."""
 
+# Names that a class may declare, with their defaults: its name in words, whether its
+# rule reads the horizon (is not "anytime"), whether it asks for several rounds of a
+# pair at once, how it asks several questions that are answered in parallel (``DRAWS``
+# or ``LIKELY_ANSWERS``; else it knows what it has asked, and not the answers, as with
+# delayed feedback), whether it is given the features of every round, what it assumes of
+# its world (of :data:`bayesduel.instances.world.GUARANTEES`), and the numbers that it
+# reports of a finished run, as ``info(state)``
 DECLARED = {
     "title": "",
     "in_batches": "",
@@ -134,15 +133,8 @@ DECLARED = {
     "explores_in_bulk": False,
     "contextual": False,
     "assumes": (),
-    "info": _nothing,
+    "info": lambda state: {},
 }
-"""Names that a class may declare, with their defaults: its name in words, whether its
-rule reads the horizon (is not "anytime"), whether it asks for several rounds of a pair
-at once, how it asks several questions that are answered in parallel (``DRAWS`` or
-``LIKELY_ANSWERS``; else it knows what it has asked, and not the answers, as with
-delayed feedback), whether it is given the features of every round, what it assumes of
-its world (of :data:`bayesduel.instances.world.GUARANTEES`), and the numbers that it
-reports of a finished run, as ``info(state)``."""
 
 
 def declared(policy: PolicyBase, name: str) -> Any:
@@ -155,36 +147,22 @@ class FrozenPolicy(PolicyBase, FrozenClass):
 
 
 class KernelPolicy(FrozenPolicy):
-    """A policy of this package whose rule is written by the side of its class.
-
-    As a *kernel*, in scalar code for Numba, and where it samples from a NumPyro model
-    in JAX.
-    """
+    """A policy whose rule is a kernel for Numba, or JAX over a NumPyro model."""
 
     assumes = (FIXED_PREFERENCES,)
 
     def scalar_kernel(self) -> Any:
-        """Return what plays it run after run, or None.
-
-        A :class:`bayesduel.policies.scalar_kernel.ScalarKernel`. Only the class that
-        defines this method is played so: others that inherit from it may have another
-        rule.
-        """
+        """Return the ``ScalarKernel`` that plays it run after run, or None."""
+        # Classes that inherit this method may have another rule, and are not played so.
         return None
 
     def over_model(self) -> Any:
-        """Return what plays it over a NumPyro model, or None.
-
-        A :class:`bayesduel.policies.over_models.base.ModelRule`.
-        """
+        """Return the ``ModelRule`` that plays it over a NumPyro model, or None."""
         return None
 
 
 def kernel_of(policy: PolicyBase) -> Any:
-    """Return the kernel that plays a policy, or None.
-
-    A class that inherits from one with a kernel may have changed its rule.
-    """
+    """Return the kernel that plays a policy, or None."""
     if "scalar_kernel" not in vars(type(policy)):
         return None
     return policy.scalar_kernel()  # pyright: ignore[reportAttributeAccessIssue]
@@ -199,8 +177,8 @@ def over_model(policy: PolicyBase) -> Any:
 
 def has_kernel_above(policy: Any) -> bool:
     """Say whether a class that a policy inherits from defines a kernel."""
-    above = [each for each in type(policy).__mro__[1:] if each is not KernelPolicy]
-    return any("scalar_kernel" in vars(each) for each in above)
+    above = [base for base in type(policy).__mro__[1:] if base is not KernelPolicy]
+    return any("scalar_kernel" in vars(base) for base in above)
 
 
 class Policy(FrozenPolicy):
@@ -312,15 +290,14 @@ class Policy(FrozenPolicy):
         raise NotImplementedError
 
 
-RULE = ("start", "choose", "update", "recommend")
-"""The functions that make a rule."""
+RULE = ("start", "choose", "update", "recommend")  # The functions that make a rule
 
 
 def check_rule(policy: PolicyBase) -> None:
     """Raise where a policy lacks a function of its rule, or one takes other things."""
     kind = type(policy)
     # That of duels or that of sets: what says which functions rules have.
-    protocol = next(each for each in kind.__mro__ if FrozenPolicy in each.__bases__)
+    protocol = next(base for base in kind.__mro__ if FrozenPolicy in base.__bases__)
     lacking = [name for name in RULE if getattr(kind, name) is getattr(protocol, name)]
     if lacking:
         raise PolicyParameterError(

@@ -12,20 +12,15 @@ from bayesduel.policies.subset_base import SubsetPolicy
 class Manner(NamedTuple):
     """How duels are played."""
 
-    every: int = 1
-    """After so many rounds the policy is told the outcomes so far."""
+    every: int = 1  # After so many rounds the policy is told the outcomes so far
+    self_duels: bool = True  # Whether the self-duels that it chooses are played
 
-    self_duels: bool = True
-    """Whether the self-duels that it chooses are played."""
-
+    # Where they are not: choices in a row without a duel after which it is done
     patience: int = LONGEST_HORIZON
-    """Where they are not: choices in a row without a duel after which it is done."""
+    clock: int = 0  # Rounds of the policy's own clock before the first one
 
-    clock: int = 0
-    """Rounds of the policy's own clock before the first one."""
-
+    # Segments and least change for which a monitor watches; None without one
     monitored: tuple[int, float] | None = None
-    """Segments and least change for which a monitor watches; None without one."""
 
 
 STRAIGHT = Manner()
@@ -34,8 +29,8 @@ STRAIGHT = Manner()
 class PlaysAnother:
     """A policy that plays another one in a way of its own."""
 
+    # How the loop over rounds plays it: fields of :class:`Manner`
     settings: ClassVar[dict[str, Any]]
-    """How the loop over rounds plays it: fields of :class:`Manner`."""
 
     @property
     def played(self) -> PolicyBase:
@@ -45,7 +40,7 @@ class PlaysAnother:
 
 def step_form(policy: Any) -> PolicyBase:
     """Return a policy without look-ahead."""
-    if any(each.name == "look_ahead" for each in fields(policy)):
+    if any(field.name == "look_ahead" for field in fields(policy)):
         return replace(policy, look_ahead=False)
     return policy
 
@@ -78,8 +73,7 @@ class PolicyAround(PlaysAnother, FrozenPolicy):
 
     policy: PolicyBase
 
-    manner: ClassVar[str]
-    """How the policy is played, in the words of labels."""
+    manner: ClassVar[str]  # How the policy is played, in the words of labels
 
     @property
     def played(self) -> PolicyBase:

@@ -24,14 +24,14 @@ from bayesduel.models.in_policies.names import (
     numbers_that_differ,
 )
 
+# Folders of policies in the order of lists; others follow by name
 _FAMILIES = (
     "thompson", "ucb", "rmed", "elimination", "reductions", "batched",
     "weak_regret", "adversarial", "contextual", "identification", "subsets",
 )  # fmt: skip
-"""Folders of policies in the order of lists; others follow by name."""
 
+# The mark above a class of policies, and the beginning of a class
 _MARK = re.compile(r'^(?:@register\(\s*"([^"]+)"|class )', re.MULTILINE)
-"""The mark above a class of policies, and the beginning of a class."""
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,14 @@ def register[T: type](
     """
 
     def enter(cls: T) -> T:
-        other = _ENTRIES.get(name)
+        known = _ENTRIES.get(name)
         if modules().get(name, cls.__module__) != cls.__module__:
-            other = entry(name)
+            known = entry(name)
         # A module that is run again brings its classes anew.
-        if other is not None and other.kind.__qualname__ != cls.__qualname__:
+        if known is not None and known.kind.__qualname__ != cls.__qualname__:
             raise ArgumentError(
                 "name",
-                f"must be new, but is that of {other.kind.__name__}",
+                f"must be new, but is that of {known.kind.__name__}",
                 name,
                 remedy="choose another one",
             )
@@ -123,13 +123,11 @@ def register[T: type](
 
 @cache
 def modules() -> dict[str, str]:
-    """Return the module of every policy of the package by name, family by family.
-
-    Read from the sources, so that none is imported before it is asked for. The lowest
-    mark above a class is the first to be entered.
-    """
-    root, found = Path(__file__).parent, {}
-    known = {family: place for place, family in enumerate(_FAMILIES)}
+    """Return the module of every policy of the package by name, family by family."""
+    # Read from the sources, so that none is imported before it is asked for. The lowest
+    # mark above a class is the first to be entered.
+    root, homes = Path(__file__).parent, {}
+    known = {family: position for position, family in enumerate(_FAMILIES)}
 
     def rank(path: Path) -> tuple[bool, int, Path]:
         return len(path.parts) == 1, known.get(path.parts[0], len(known)), path
@@ -141,9 +139,9 @@ def modules() -> dict[str, str]:
                 names.append(mark[1])
                 continue
             module = ".".join(("bayesduel", "policies", *path.with_suffix("").parts))
-            found |= dict.fromkeys(reversed(names), module)
+            homes |= dict.fromkeys(reversed(names), module)
             names = []
-    return found
+    return homes
 
 
 def registered_names() -> tuple[str, ...]:
@@ -164,12 +162,14 @@ def entries() -> dict[str, Entry]:
 
 
 def registered_name(policy: Any) -> str | None:
-    """Return the name of the form that a policy has, None if its class has none.
-
-    Among forms of one class, whose parameters a policy must have, the one with the most
-    of them; the first of several. Where it has those of none, the first form.
-    """
-    forms = {name: each for name, each in _ENTRIES.items() if each.kind is type(policy)}
+    """Return the name of the form that a policy has, None if its class has none."""
+    # The one with the most parameters of those whose parameters the policy has, else
+    # the first.
+    forms = {
+        name: entered
+        for name, entered in _ENTRIES.items()
+        if entered.kind is type(policy)
+    }
     fitting = [
         name
         for name, form in forms.items()
@@ -181,10 +181,10 @@ def registered_name(policy: Any) -> str | None:
 
 def _has(policy: Any, name: str, value: Any) -> bool:
     """Say whether a policy has a parameter, of a posterior the model that is named."""
-    own = getattr(policy, name)
-    if isinstance(value, str) and is_posterior(own):
-        return own.name in (value, f"{value}-hmc")
-    return _same(own, value)
+    current = getattr(policy, name)
+    if isinstance(value, str) and is_posterior(current):
+        return current.name in (value, f"{value}-hmc")
+    return _same(current, value)
 
 
 def registered_label(policy: Any) -> str | None:

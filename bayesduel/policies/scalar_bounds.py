@@ -35,12 +35,12 @@ PAIR_FIELDS = [
     ("eligible", np.int64),  # [a, i]: i does not surely beat a; not a itself.
 ]
 
+# Fields of ``pairs``, where upper bounds are compared
 UPPER_BOUND_FIELDS = [
     # [i, j]: u_ij is share + width * sqrt(log t).
     ("share", np.float64),
     ("width", np.float64),
 ]
-"""Fields of ``pairs``, where upper bounds are compared."""
 
 
 def start_bounds(state: Any, *, alpha: float) -> None:
@@ -56,10 +56,7 @@ def start_bounds(state: Any, *, alpha: float) -> None:
 def count_duel(
     state: Any, rng: Generator, round_: int, first: int, second: int, won: bool
 ) -> None:
-    """Count an outcome, and say what the bounds of its pair are in the next round.
-
-    ``update`` of what keeps bounds and nothing else.
-    """
+    """Count an outcome, and say what the bounds of its pair are in the next round."""
     state.pairs[first, second].wins += won
     state.pairs[second, first].wins += not won
     refresh_upper_bounds(state, first, second)
@@ -68,11 +65,8 @@ def count_duel(
 
 @compiled
 def count_ahead(state: Any, first: int, second: int, won: bool, votes: int) -> int:
-    """Count votes of a pair, at most until the next one makes it even.
-
-    ``count_ahead`` of what keeps bounds and what follows from counts: a pair that was
-    resolved for one arm is unresolved there before it is resolved for the other.
-    """
+    """Count votes of a pair, at most until the next one makes it even."""
+    # A pair resolved for one arm is unresolved before it is for the other.
     winner, loser = (first, second) if won else (second, first)
     behind = state.pairs[loser, winner].wins - state.pairs[winner, loser].wins
     if behind > 0:
@@ -155,11 +149,8 @@ def refresh_upper_bounds(state: Any, one: int, other: int) -> None:
 
 @compiled
 def most_optimistic(state: Any, rng: Generator, champion: int, round_: int) -> int:
-    """Return the arm with the largest upper bound against the champion.
-
-    That is the champion, whose own bound is 1/2, if it surely beats all others: the
-    bounds of those that it does not are not below 1/2. Ties at random.
-    """
+    """Return the arm with the largest upper bound against the champion."""
+    # That is the champion, whose own bound is 1/2, if it surely beats all others.
     root = math.sqrt(math.log(float(round_)))
     best, largest, number = champion, -1.0, 0
     for i in range(state.arms.size):

@@ -11,11 +11,8 @@ from bayesduel.policies.policy import Duel
 
 @compiled
 def takes_over(rng: Generator, number: int) -> bool:
-    """Say whether a candidate replaces the one drawn among those before it.
-
-    The ``number``-th of equal candidates does with probability 1 / number, which makes
-    all of them equally likely in the end.
-    """
+    """Say whether a candidate replaces the one drawn among those before it."""
+    # The n-th of equal candidates does with probability 1 / n: all are equally likely.
     return number == 1 or number * rng.random() < 1.0
 
 
@@ -23,11 +20,7 @@ def takes_over(rng: Generator, number: int) -> bool:
 def among_largest(
     rng: Generator, value: float, largest: float, number: int
 ) -> tuple[float, int, bool]:
-    """Compare one more value with the largest of those before it, ties at random.
-
-    Return the largest one now, how many have it, and whether the new one is the one
-    drawn among these.
-    """
+    """Compare one more value with the largest of those before it, ties at random."""
     if value > largest:
         return value, 1, True
     if value < largest:
@@ -46,10 +39,7 @@ def count_win(
 
 @compiled
 def most_beaten(pairs: Records, rng: Generator) -> int:
-    """Return the arm that beats the most others; ``ops.rules.most_beaten``.
-
-    Ties by the larger total of wins, then at random. ``pairs`` have ``wins``.
-    """
+    """Return the arm that beats the most others; ``ops.rules.most_beaten``."""
     best, number = 0, 0
     most_arms = most_wins = -1
     for i in range(len(pairs)):
@@ -76,13 +66,13 @@ def recommend_most_beaten(state: Any, rng: Generator) -> int:
 def place_by_weight(places: Records, count: int, rng: Generator) -> int:
     """Draw one of the first ``count`` places in proportion to their ``weight``."""
     total = 0.0
-    for place in range(count):
-        total += places[place].weight
+    for index in range(count):
+        total += places[index].weight
     target, chosen = rng.random() * total, 0
-    for place in range(count):
-        if places[place].weight > 0.0:
-            chosen = place
-            target -= places[place].weight
+    for index in range(count):
+        if places[index].weight > 0.0:
+            chosen = index
+            target -= places[index].weight
             if target < 0.0:
                 break
     return chosen

@@ -17,15 +17,12 @@ from bayesduel.errors import UnknownNameError
 from bayesduel.ops.scalar.compiled import by_state, implement_one
 from bayesduel.policies.policy import Duel
 
+# The champion where the idle rounds are shared: ``share_idle_rounds`` says how. Of the
+# type of an arm, so that a variable can have either value.
 SEVERAL: Any = np.int64(-1)
-"""The champion where the idle rounds are shared: ``share_idle_rounds`` says how.
-
-Of the type of an arm, so that a variable can have either value.
-"""
 
 
-NOT_ASKED: Any = np.int64(-1)
-"""In place of the note of a duel that nobody asked for."""
+NOT_ASKED: Any = np.int64(-1)  # In place of the note of a duel that nobody asked for
 
 
 @by_state
@@ -123,7 +120,7 @@ def play_to_the_end(
     rng: Generator,
     preferences: Float[np.ndarray, "K K"],
     ledger: Any,
-    place: int,
+    checkpoint: int,
     played: int,
 ) -> bool:
     """Draw all that is left of a run at once, where a rule can.

@@ -55,16 +55,7 @@ class OfferingPolicy(PolicyBase):
     """Whether the theory asks for weak optimal-set consistency."""
 
     def check_world(self, world: "SubsetWorld", horizon: int) -> None:
-        """Raise where this policy cannot play in a world; warn outside its theory.
-
-        Raises
-        ------
-        SimulationArgumentError
-            If the feedback, the sizes of sets, or a missing no-choice option make the
-            rule meaningless.
-        PolicyParameterError
-            If a parameter does not fit.
-        """
+        """Raise where this policy cannot play in a world; warn outside its theory."""
         name = world.name or "this world"
         if world.feedback not in self.feedbacks:
             raise _misfit(
@@ -111,13 +102,13 @@ class OfferingPolicy(PolicyBase):
             return
         from theory.choice.tables import find_inconsistency
 
-        found = find_inconsistency(world.table())
-        if found is not None:
+        worse = find_inconsistency(world.table())
+        if worse is not None:
             warnings.warn(
                 f"{self.label} assumes that an arm of the best set is chosen at least "
                 f"as often in every other set; in {world.name or 'this world'} arm "
-                f"{found.arm} is chosen with probability {found.probability:.6g} in "
-                f"the set {found.offered}, and with {found.in_best_set:.6g} in the "
+                f"{worse.arm} is chosen with probability {worse.probability:.6g} in "
+                f"the set {worse.offered}, and with {worse.in_best_set:.6g} in the "
                 "best set. Its regret bounds do not apply",
                 AssumptionWarning,
                 stacklevel=2,

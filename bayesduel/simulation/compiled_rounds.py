@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit, types
@@ -28,42 +28,39 @@ from bayesduel.policies.policy import Duel, PolicyBase, Wins
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.simulation import rounds, set_rounds
 from bayesduel.simulation.open_worlds import loop_functions
-from bayesduel.simulation.programs import kernel_names, program_name
+from bayesduel.simulation.programs import kernel_names
 from bayesduel.simulation.rounds import as_arm, as_duel, is_in_bulk
 from bayesduel.simulation.set_rounds import as_mask, as_offer
-from bayesduel.stopping.base import StoppingRule
 
 _OPTIONS: Any = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
 
+# Python calls the whole program only
 _OUR_OPTIONS: Any = {**_OPTIONS, "no_cpython_wrapper": True}
-"""Python calls the whole program only."""
 
+# Options of our rules, in which no function calls itself
 _RULE_OPTIONS: Any = {**RULE_PART_OPTIONS, "no_cfunc_wrapper": True}
-"""Options of our rules, in which no function calls itself."""
 
+# Without, an index outside of an array would overwrite what belongs to others. Takes
+# the time of a second rule; tests play ours in Python as well, which checks.
 _USERS_OPTIONS: Any = {**_OUR_OPTIONS, "boundscheck": True}
-"""Without, an index outside of an array would overwrite what belongs to others. Takes
-the time of a second rule; tests play ours in Python as well, which checks."""
 
+# Options of methods of worlds, which may make arrays; callers make none, and would pass
+# on their own options. To inline them takes half of the time of an event.
 _WITH_ARRAYS: Any = {"_nrt": True, "forceinline": True}
-"""Options of methods of worlds, which may make arrays; callers make none, and would
-pass on their own options. To inline them takes half of the time of an event."""
 
+# Compiled functions of our rules, which share most of them
 _OUR_HELPERS: dict[FunctionType, Any] = {}
-"""Compiled functions of our rules, which share most of them."""
-
 _WORD = np.dtype("U24")
 
 _COMPILED = ("choose", "update", "recommend")
 
+# Errors about answers of a type that the loop does not read, and remedies
 _ASKED = {
     "as_arm": ("recommend must return an arm", "return an integer"),
     "as_duel": ("choose must return a pair of arms, or a Duel", "return two integers"),
     "as_offer": ("choose must return a set of arms, or an Offer", "return a mask"),
     "as_mask": ("recommend must return a set of arms", "return a mask"),
 }
-"""Errors about answers of a type that the loop does not read, and remedies."""
-
 _OUR_FILES = (
     "simulation/rounds.py",
     "simulation/set_rounds.py",
@@ -77,68 +74,49 @@ _REMEDY = (
 )
 
 
-class _Loop(NamedTuple):
-    """The loop that is compiled with a rule."""
+# Functions between the loop over pairs and the rule, each calling only those before it.
+# Other functions that the loop calls are compiled once for all rules.
+_PARTS = rounds.play_pair, rounds.ask, rounds.tell, rounds.report
 
-    play: FunctionType
-    parts: tuple[FunctionType, ...] = ()
-    """Functions between the loop and the rule, each calling only those before it. Other
-    functions that the loop calls are compiled once for all rules."""
-
-
-_PAIRS = _Loop(rounds.play, (rounds.play_pair, rounds.ask, rounds.tell, rounds.report))
-
-_SETS = _Loop(set_rounds.play)
-
-
-def compiled_rounds(
-    kind: type[PolicyBase], world: World | None = None
-) -> Callable[..., None]:
-    """Return the loop over rounds with the rule of a class in it.
-
-    That is :func:`bayesduel.simulation.rounds.play`, or that of ``set_rounds``; with
-    the methods of a compiled ``world``, if any. It is given the fields of the policy,
-    as :func:`parameters_record` makes them. The program is kept on disk, by the code of
-    the rule and of all that it names.
-    """
-    form = None if world is None else (type(world), len(world.notions) > 1)
-    return _compiled_rounds(kind, form)
+type Form = tuple[type[World], bool]  # A compiled world; if it has several notions
 
 
 @cache
-def _compiled_rounds(
-    kind: type[PolicyBase], form: tuple[type[World], bool] | None
+def compiled_rounds(
+    kind: type[PolicyBase], form: Form | None = None
 ) -> Callable[..., None]:
+    """Return the loop over rounds with the rule of a class, and a world, in it."""
+    # It takes the fields of the policy from :func:`parameters_record`.
     learn_states()
-    loop = _SETS if issubclass(kind, SubsetPolicy) else _PAIRS
+    in_pairs = not issubclass(kind, SubsetPolicy)
+    play, parts = (rounds.play, _PARTS) if in_pairs else (set_rounds.play, ())
     methods = {name: getattr(kind, name) for name in _COMPILED}
     options, around, made = _USERS_OPTIONS, _OUR_OPTIONS, {}
     if _is_ours(kind):
         options = around = _RULE_OPTIONS
         made = _OUR_HELPERS
     rule = {
-        name: _with_helpers(each, made, options, is_method=True)
-        for name, each in methods.items()
+        name: _with_helpers(function, made, options, is_method=True)
+        for name, function in methods.items()
     }
     contextual = bool(getattr(kind, "contextual", False))
     names = rule | _asked_by(rule["choose"], contextual, around)
-    ours = [loop.play, *loop.parts, _asked_by]
-    in_bulk = loop is _PAIRS and is_in_bulk(kind)
-    if loop is _PAIRS:
+    ours = [play, *parts, _asked_by]
+    in_bulk = in_pairs and is_in_bulk(kind)
+    if in_pairs:
         names |= _played_by(rule["update"], in_bulk, contextual, around)
         ours += [_played_by, _in_bulk, _one_by_one]
-    parts = loop.parts
     if contextual:
-        parts = tuple(each for each in parts if each is not rounds.tell)
+        parts = tuple(function for function in parts if function is not rounds.tell)
     if form is not None:
         methods |= world_methods(form[0])
         names |= world_functions(*form, contextual, names)
         ours.append(world_functions)
-        parts = tuple(each for each in parts if each.__name__ not in names)
-    for each in parts:
-        names[each.__name__] = njit(**around)(with_names(each, names))
-    program: Any = njit(**_OPTIONS)(with_names(loop.play, names))
-    if not any(_calls_itself(each) for each in methods.values()):
+        parts = tuple(function for function in parts if function.__name__ not in names)
+    for function in parts:
+        names[function.__name__] = njit(**around)(with_names(function, names))
+    program: Any = njit(**_OPTIONS)(with_names(play, names))
+    if not any(_calls_itself(function) for function in methods.values()):
         digest = functions_digest([*methods.values(), *ours])
         cache_on_disk(program, f"{'bulk' if in_bulk else 'rule'}-{digest[:16]}")
 
@@ -147,8 +125,8 @@ def _compiled_rounds(
 
 def world_methods(kind: type[World]) -> dict[str, Any]:
     """Return the methods of a class of worlds that Numba compiles."""
-    asked = "answer" if kind.answer is not World.answer else "probability"
-    names = ["advance", "unchanged_until", "regret", asked]
+    answers = "answer" if kind.answer is not World.answer else "probability"
+    names = ["advance", "unchanged_until", "regret", answers]
     if kind.features is not World.features:
         names.append("features")
     return {name: getattr(kind, name) for name in names}
@@ -157,15 +135,12 @@ def world_methods(kind: type[World]) -> dict[str, Any]:
 def world_functions(
     kind: type[World], several_notions: bool, contextual: bool, names: dict[str, Any]
 ) -> dict[str, Any]:
-    """Compile what stands in the loop in place of functions of a preference matrix.
-
-    ``names`` has ``count_wins`` of the policy.
-    """
+    """Compile what stands in the loop in place of functions of a preference matrix."""
     made: dict[FunctionType, Any] = {}
     options = {**(_OUR_OPTIONS if _is_ours(kind) else _USERS_OPTIONS), **_WITH_ARRAYS}
     methods = {
-        name: _with_helpers(each, made, options)
-        for name, each in world_methods(kind).items()
+        name: _with_helpers(method, made, options)
+        for name, method in world_methods(kind).items()
     }
     regret = methods.pop("regret")
 
@@ -190,30 +165,21 @@ def world_functions(
     return functions
 
 
-def kernel_rounds(
-    kernel: str, stopping: StoppingRule | None, world: World
-) -> Callable[..., None]:
-    """Return the loop over rounds with a kernel and a compiled world in it."""
-    name = program_name(kernel, stopping)
-    return _kernel_rounds(name, type(world), len(world.notions) > 1)
-
-
 @cache
-def _kernel_rounds(
-    name: str, kind: type[World], several_notions: bool
-) -> Callable[..., None]:
+def kernel_rounds(name: str, form: Form) -> Callable[..., None]:
+    """Return the loop over rounds with a kernel and a compiled world in it."""
     learn_states()
     names = kernel_names()
-    names |= world_functions(kind, several_notions, False, names)
-    for each in (rounds.ask, rounds.tell, rounds.report):
-        names[each.__name__] = marked(with_names(each, names))
+    names |= world_functions(*form, False, names)
+    for function in (rounds.ask, rounds.tell, rounds.report):
+        names[function.__name__] = marked(with_names(function, names))
     program: Any = standalone(with_names(rounds.play, names))
-    methods = world_methods(kind).values()
-    if not any(_calls_itself(each) for each in methods):
+    methods = world_methods(form[0]).values()
+    if not any(_calls_itself(function) for function in methods):
         digest = functions_digest([*methods, world_functions])
         cache_on_disk(program, f"{name}-in-{digest[:16]}")
 
-    return _explained(program, [kind])
+    return _explained(program, [form[0]])
 
 
 def _explained(program: Callable[..., None], kinds: list[type]) -> Callable[..., None]:
@@ -227,8 +193,8 @@ def _explained(program: Callable[..., None], kinds: list[type]) -> Callable[...,
             raise _not_compiled(names, error) from error
         except KeyError as error:  # Numba's, of a field that a record does not have.
             field = str(error.args[0]) if error.args else ""
-            owner = next((each for each in kinds if hasattr(each, field)), None)
-            if owner is None or field in {each.name for each in fields(owner)}:
+            owner = next((kind for kind in kinds if hasattr(kind, field)), None)
+            if owner is None or field in {known.name for known in fields(owner)}:
                 raise
             raise PolicyParameterError(
                 owner.__name__,
@@ -257,31 +223,30 @@ def _asked_by(choose: Any, contextual: bool, options: dict[str, Any]) -> dict[st
         return
 
     made = {"choose": given, "tell": tell_nothing}
-    return {name: njit(**options)(each) for name, each in made.items()}
+    return {name: njit(**options)(function) for name, function in made.items()}
 
 
 def _played_by(
     update: Any, in_bulk: bool, contextual: bool, options: dict[str, Any]
 ) -> dict[str, Any]:
-    """Compile how a rule's rounds of a pair are drawn, and how it is told of them.
-
-    Binomials take Numba a second, so only those that need them have them.
-    """
+    """Compile how a rule's rounds of a pair are drawn, and how they are reported."""
+    # Binomials take Numba a second to compile: only rules that need them have them.
+    # Binomials take Numba a second to compile: only rules that need them have them.
     draw, outcome = _in_bulk() if in_bulk else _one_by_one()
 
-    def told(policy, state, rng, round_, first, second, wins, rounds, features):  # noqa: ANN001, ANN202
+    def tell(policy, state, rng, round_, first, second, wins, rounds, features):  # noqa: ANN001, ANN202
         update(policy, state, rng, round_, first, second, outcome(wins, rounds))
 
-    def told_with(policy, state, rng, round_, first, second, wins, rounds, features):  # noqa: ANN001, ANN202
+    def tell_all(policy, state, rng, round_, first, second, wins, rounds, features):  # noqa: ANN001, ANN202
         won = outcome(wins, rounds)
         update(policy, state, rng, round_, first, second, won, features)
 
     def drawn(policy, rng, probability, rounds):  # noqa: ANN001, ANN202
         return draw(rng, probability, rounds)
 
-    told = told_with if contextual else told
-    made = {"update": told, "count_wins": drawn, "is_in_bulk": lambda policy: in_bulk}
-    return {name: njit(**options)(each) for name, each in made.items()}
+    tell = tell_all if contextual else tell
+    made = {"update": tell, "count_wins": drawn, "is_in_bulk": lambda policy: in_bulk}
+    return {name: njit(**options)(function) for name, function in made.items()}
 
 
 @cache
@@ -305,16 +270,10 @@ def _in_bulk() -> tuple[Any, Any]:
 
 
 def parameters_record(policy: PolicyBase | World) -> np.record:
-    """Return the fields of a policy or a world as Numba reads them.
-
-    Those are numbers, words and arrays.
-
-    Posteriors are left out, as what is drawn from them is in the state, and so are
-    fields without a value.
-
-    Raises ``PolicyParameterError`` if one of them is nothing of the kind.
-    """
-    named = [each.name for each in fields(policy)]  # pyright: ignore[reportArgumentType]
+    """Return the numbers, words and arrays of a policy or world as Numba reads them."""
+    # What is drawn from posteriors is in the state, so these are left out.
+    # What is drawn from posteriors is in the state, so these are left out.
+    named = [field.name for field in fields(policy)]  # pyright: ignore[reportArgumentType]
     named = [name for name in named if not is_posterior(getattr(policy, name))]
     named = [name for name in named if getattr(policy, name) is not None]
     values = {name: np.asarray(getattr(policy, name)) for name in named}
@@ -347,12 +306,11 @@ def _with_helpers(
     *,
     is_method: bool = False,
 ) -> Any:
-    """Compile a function, and the plain functions that it calls by their names.
-
-    Those of Numba's and of libraries stay as they are. ``made`` holds helpers that are
-    compiled already: they may call one another, and themselves. A method is compiled
-    for each class: two classes that share it have other fields.
-    """
+    """Compile a function, and the plain functions that it calls by their names."""
+    # Helpers in ``made`` may call one another. A method is compiled for each class: two
+    # classes that share it have other fields.
+    # Helpers in ``made`` may call one another. A method is compiled for each class: two
+    # classes that share it have other fields.
     plain: Any = inspect.unwrap(function)
     if plain in made:
         return made[plain]
@@ -369,14 +327,13 @@ def _with_helpers(
 def _calls_itself(
     function: Callable[..., Any], above: tuple[FunctionType, ...] = ()
 ) -> bool:
-    """Say whether some helper ends up calling itself.
-
-    Numba 0.68 writes such a program to disk, but the process that reads it crashes.
-    """
+    """Say whether some helper ends up calling itself."""
+    # A process that reads such a program of Numba 0.68 from disk crashes.
+    # A process that reads such a program of Numba 0.68 from disk crashes.
     plain: Any = inspect.unwrap(function)
     named = (plain.__globals__.get(name) for name in global_names(plain.__code__))
     return plain in above or any(
-        _calls_itself(each, (*above, plain)) for each in named if _is_helper(each)
+        _calls_itself(helper, (*above, plain)) for helper in named if _is_helper(helper)
     )
 
 
@@ -397,32 +354,34 @@ def _not_compiled(name: str, error: NumbaError) -> PolicyParameterError:
     lines = [line for line in lines if line and not line.startswith("Failed in")]
     for reader, what in _ASKED.items():
         if reader in lines[0]:
-            found = lines[1].partition(reader)[2]
-            rule = f"{what[0]}, got something of the type {found}"
-            return PolicyParameterError(name, rule, found, remedy=what[1])
+            kind = lines[1].partition(reader)[2]
+            rule = f"{what[0]}, got something of the type {kind}"
+            return PolicyParameterError(name, rule, kind, remedy=what[1])
     calls = [line for line in lines if line.startswith("During: typing of")]
-    inside = [line for line in calls if not any(each in line for each in _OUR_FILES)]
-    place = f" (at {inside[-1].partition(' at ')[2]})" if inside else ""
-    rule = f"cannot be compiled, for Numba says: {' '.join(lines[:2])}{place}"
+    inside = [line for line in calls if not any(file in line for file in _OUR_FILES)]
+    where = f" (at {inside[-1].partition(' at ')[2]})" if inside else ""
+    rule = f"cannot be compiled, for Numba says: {' '.join(lines[:2])}{where}"
     return PolicyParameterError(name, rule, name, remedy=_REMEDY)
 
 
 @overload(as_duel, strict=False)
-def _as_duel(asked: Any) -> Any:
-    kinds: Any = asked if isinstance(asked, types.BaseTuple) else (None,)
-    if not all(isinstance(each, types.Integer | types.Boolean) for each in kinds):
+def _as_duel(choice: Any) -> Any:
+    kinds: Any = choice if isinstance(choice, types.BaseTuple) else (None,)
+    if not all(isinstance(kind, types.Integer | types.Boolean) for kind in kinds):
         return None
-    if isinstance(asked, types.BaseNamedTuple) and len(asked) == len(Duel._fields):
-        return lambda asked: Duel(asked[0], asked[1], asked[2], asked[3], asked[4])
-    if len(asked) == 2:
-        return lambda asked: Duel(asked[0], 0, asked[0], asked[1], 1)
+    if isinstance(choice, types.BaseNamedTuple) and len(choice) == len(Duel._fields):
+        return lambda choice: Duel(
+            choice[0], choice[1], choice[2], choice[3], choice[4]
+        )
+    if len(choice) == 2:
+        return lambda choice: Duel(choice[0], 0, choice[0], choice[1], 1)
     return None
 
 
 @overload(as_arm, strict=False)
-def _as_arm(asked: Any) -> Any:
-    is_integer = isinstance(asked, types.Integer | types.Boolean)
-    return (lambda asked: asked) if is_integer else None
+def _as_arm(choice: Any) -> Any:
+    is_integer = isinstance(choice, types.Integer | types.Boolean)
+    return (lambda choice: choice) if is_integer else None
 
 
 @overload(as_mask, strict=False)
@@ -431,15 +390,15 @@ def _as_mask(subset: Any) -> Any:
 
 
 @overload(as_offer, strict=False)
-def _as_offer(asked: Any) -> Any:
-    if _is_mask(asked):
-        return lambda asked: Offer(asked, 1, False)
-    kinds: Any = asked if isinstance(asked, types.BaseNamedTuple) else ()
+def _as_offer(choice: Any) -> Any:
+    if _is_mask(choice):
+        return lambda choice: Offer(choice, 1, False)
+    kinds: Any = choice if isinstance(choice, types.BaseNamedTuple) else ()
     if len(kinds) != len(Offer._fields) or not _is_mask(kinds[0]):
         return None
-    if not all(isinstance(each, types.Integer | types.Boolean) for each in kinds[1:]):
+    if not all(isinstance(kind, types.Integer | types.Boolean) for kind in kinds[1:]):
         return None
-    return lambda asked: Offer(asked[0], asked[1], asked[2])
+    return lambda choice: Offer(choice[0], choice[1], choice[2])
 
 
 def _is_mask(kind: Any) -> bool:
@@ -448,10 +407,7 @@ def _is_mask(kind: Any) -> bool:
 
 
 def _know_integers_below() -> None:
-    """Let compiled rules say ``rng.integers(n)``: Numba knows ``integers(0, n)`` only.
-
-    What it knows lies in a private place; without it, a rule has to give both bounds.
-    """
+    """Let compiled rules call ``rng.integers(n)``: Numba knows two bounds only."""
     try:
         from numba.np.random.generator_methods import (
             NumPyRandomGeneratorType_integers as with_both_bounds,

@@ -32,15 +32,13 @@ from bayesduel.simulation.runs import (
 )
 from bayesduel.stopping.base import StoppingRule
 
+# Events that one run may take. Their number is folded into 32 bits of its key, and most
+# policies count duels of a pair, one per event, as int32.
 EVENT_LIMIT = 2**31 - 2
-"""Events that one run may take. Their number is folded into 32 bits of its key, and
-most policies count duels of a pair, one per event, as int32."""
+ARMS_OF_ONE_LANE = 256  # With so many arms, lanes beside one another only cost memory
 
-ARMS_OF_ONE_LANE = 256
-"""With so many arms, lanes beside one another only cost memory."""
-
+# Aim for the length of a segment: short enough for Ctrl-C and a progress bar
 _SEGMENT_SECONDS = 0.5
-"""Aim for the length of a segment: short enough for Ctrl-C and a progress bar."""
 
 
 def run_chunk(
@@ -54,25 +52,10 @@ def run_chunk(
     on_progress: Callable[[float], None] | None = None,
     stopping: StoppingRule | None = None,
 ) -> RunRecords:
-    """Simulate the runs numbered ``runs`` up to the last checkpoint.
-
-    Parameters
-    ----------
-    runs : range
-        Contiguous. Run r is the same in every chunk.
-    checkpoints : int64 (C,)
-        Increasing positive rounds to record at; the last one is the horizon.
-    num_lanes : int, optional
-        Runs over a model simulated side by side; a matter of speed only.
-    on_progress : callable, optional
-        Called with 0 before anything is compiled, and after each segment with the
-        share of rounds played, on a log scale.
-    stopping : StoppingRule, optional
-        Looked at after every duel of different arms. A run that it ends plays nothing
-        more: its counts stay as they are up to the last checkpoint. Not over a model.
-        ``info`` has ``stopped_at``, the round, or -1, and ``answer``, the arm that is
-        named, or -1.
-    """
+    """Simulate the runs numbered ``runs`` up to the last checkpoint."""
+    # ``num_lanes`` runs over a model are simulated side by side. ``stopping`` looks at
+    # every duel of two arms; a run that it ends keeps its counts up to the last
+    # checkpoint.
     if on_progress is not None:
         on_progress(0.0)
     settings: dict[str, Any] = {
@@ -176,25 +159,19 @@ def kernel_for(environment: Environment, policy: PolicyBase) -> Any:
 
 
 def program_of(environment: Environment, policy: PolicyBase) -> str:
-    """Return the name of what plays a policy here: "kernel-1", "jax-3" or "numpy-1".
-
-    The same runs of two programs differ, though they have one distribution.
-    """
+    """Return the name of what plays a policy here: "kernel-1", "jax-3" or "numpy-1"."""
     policy = as_played(environment, policy)
     if rule_of(policy) is not None:
         return PROGRAMS["numpy"]
     if kernel_for(environment, policy) is not None:
         return PROGRAMS["scalar"]
-    return PROGRAMS["jax" if manner_of(policy) == STRAIGHT else "asked"]
+    return PROGRAMS["jax" if manner_of(policy) == STRAIGHT else "late"]
 
 
 def compiled_as(
     environment: Environment, policy: PolicyBase, stopping: StoppingRule | None = None
 ) -> str | None:
-    """Return the name of the program of Numba that plays a policy; None if none does.
-
-    See :func:`bayesduel.simulation.programs.is_at_hand`.
-    """
+    """Return the name of the program of Numba that plays a policy, if any does."""
     policy = as_played(environment, policy)
     kernel = None if rule_of(policy) is not None else kernel_for(environment, policy)
     if kernel is None:
@@ -205,11 +182,8 @@ def compiled_as(
 
 
 def default_num_lanes(num_runs: int, num_arms: int = 2) -> int:
-    """Return how many lanes suit this machine, a multiple of 8; 1 for very many arms.
-
-    Up to 64 runs go side by side on a CPU, in waves of about the same size: one of few
-    runs costs as much as any.
-    """
+    """Return how many lanes suit this machine, a multiple of 8 or 1."""
+    # Waves of lanes are of about the same size: one of few runs costs as much as any.
     import jax  # Takes a second.
 
     on_cpu = jax.default_backend() == "cpu"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from time import thread_time
 from typing import TYPE_CHECKING, Any
@@ -16,86 +17,56 @@ from bayesduel.policies.policy import Duel
 from bayesduel.policies.scalar_kernel import NOT_ASKED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from jaxtyping import Int
     from numpy.random import Generator
 
     from bayesduel.policies.scalar_kernel import ScalarKernel
 
+# Rows of equal votes: the ``round`` in which the policy chose the duel and its
+# ``note``, or 0 where it did not choose it; whether ``first`` won; and how many votes
 VOTES = np.dtype(
     [(name, np.int64) for name in ("first", "second", "round", "note", "won", "count")]
 )
-"""Rows of equal votes: the ``round`` in which the policy chose the duel and its
-``note``, or 0 where it did not choose it; whether ``first`` won; and how many votes."""
 
+# Time that Python may take for votes that are told at once. Loading the program of a
+# kernel takes as long, and compiling it longer.
 MOST_SECONDS = 1.0
-"""Time that Python may take for votes that are told at once.
 
-Loading the program of a kernel takes as long, and compiling it longer.
-"""
-
+# Arms up to which Python takes less than a tenth of a second for a question
 MOST_ARMS = 96
-"""Arms up to which Python takes less than a tenth of a second for a question."""
 
+# Votes between two decisions whether the rest takes Python too long
 _VOTES_AT_ONCE = 16
-"""Votes between two decisions whether the rest takes Python too long."""
-
-_loaded: set[str] = set()
-"""Kernels whose programs this process has loaded."""
-
+_loaded: set[str] = set()  # Kernels whose programs this process has loaded
 _CODES = {
     name: code
     for code, name in enumerate(
         ("init", "choose", "update", "recommend", "share_idle_rounds")
-        + ("reads_self_duels", "note", "recall", "is_waiting", "ask", "tell")
+        + ("reads_self_duels", "note", "recall", "is_waiting")
     )
 }
-(
-    _INIT,
-    _CHOOSE,
-    _UPDATE,
-    _RECOMMEND,
-    _SHARE_IDLE_ROUNDS,
-    _READS_SELF_DUELS,
-    _NOTE,
-    _RECALL,
-    _IS_WAITING,
-    _ASK,
-    _TELL,
-) = _CODES.values()
+_INIT, _CHOOSE, _UPDATE, _RECOMMEND, _SHARE_IDLE_ROUNDS = range(5)
+_READS_SELF_DUELS, _NOTE, _RECALL, _IS_WAITING, _ASK, _TELL = range(5, 11)
 
 _NO_VOTES = np.zeros(0, dtype=VOTES)
 _NO_SHARES = np.zeros(0, dtype=np.int64)
 
+_RESULTS: dict[str, Callable[[Any], Any]] = {
+    "choose": lambda numbers: Duel(*numbers[:5].tolist()),
+    "recommend": lambda numbers: int(numbers[0]),
+    "note": lambda numbers: int(numbers[0]),
+    "reads_self_duels": lambda numbers: bool(numbers[0]),
+    "is_waiting": lambda numbers: bool(numbers[0]),
+}
+
 
 class KernelCalls:
-    """Calls the functions of a kernel from Python, one at a time.
+    """Calls the functions of a kernel from Python, one at a time."""
 
-    The methods have the names and the arguments of the functions in
-    :mod:`bayesduel.policies.scalar_kernel`, and change the state in place. Python and
-    compiled code give the same digits.
-
-    Parameters
-    ----------
-    kernel : ScalarKernel
-        The kernel.
-    compiled : bool, optional
-        Whether compiled code runs it from the first call on, or Python throughout. By
-        default Python does: it needs milliseconds for a question, and nobody who
-        answers questions waits for a program, which takes a second to be loaded or
-        several to be compiled. The program runs it from the first call on if there are
-        more than ``MOST_ARMS`` arms or this process has loaded it already. It takes
-        over where Python would need more than ``MOST_SECONDS`` for votes that are told
-        at once.
-    num_arms : int
-        Number of arms K; plays a part only where ``compiled`` is not given.
-
-    Attributes
-    ----------
-    is_compiled : bool
-        Whether compiled code runs the next call.
-    """
+    # Python and compiled code give the same digits. By default (``compiled=None``)
+    # Python runs the kernel, as a program takes a second to load, unless there are very
+    # many arms or the program is loaded already; it takes over before votes that would
+    # take Python too long.
 
     def __init__(
         self, kernel: ScalarKernel, compiled: bool | None = None, num_arms: int = 0
@@ -109,79 +80,26 @@ class KernelCalls:
         self.is_compiled = compiled
 
     def expect(self, more: int) -> None:
-        """Let compiled code take over if Python would take too long for ``more`` calls.
-
-        Parameters
-        ----------
-        more : int
-            Votes and questions that are known to come.
-        """
+        """Let compiled code take over if Python were too slow for so many calls."""
         if more * self._seconds / max(self._calls, 1) >= self._most_seconds:
             self.is_compiled = True
 
-    def init(self, state: Any, rng: Generator) -> None:
-        """Prepare a new state for the first round."""
-        self._call(state, rng, _INIT)
-
-    def choose(self, state: Any, rng: Generator, round_: int) -> Duel:
-        """Return what the policy plays from ``round_`` on."""
-        numbers = self._call(state, rng, _CHOOSE, round_)
-        return Duel(*numbers[:5].tolist())
-
-    def update(
-        self,
-        state: Any,
-        rng: Generator,
-        round_: int,
-        first: int,
-        second: int,
-        won: bool,
-    ) -> None:
-        """Tell the policy who won in ``round_``."""
-        self._call(state, rng, _UPDATE, round_, first, second, won)
-
-    def recommend(self, state: Any, rng: Generator) -> int:
-        """Return the arm that the policy believes to be best."""
-        return int(self._call(state, rng, _RECOMMEND)[0])
-
-    def share_idle_rounds(
-        self, state: Any, rng: Generator, rounds: int, shares: Int[np.ndarray, " K"]
-    ) -> None:
-        """Draw in how many of the idle rounds every arm meets itself."""
-        self._call(state, rng, _SHARE_IDLE_ROUNDS, rounds, shares=shares)
-
-    def reads_self_duels(self, state: Any) -> bool:
-        """Return whether ``update`` is told of self-duels chosen as duels."""
-        return bool(self._call(state, _unused_rng(), _READS_SELF_DUELS)[0])
-
-    def note(self, state: Any) -> int:
-        """Return what the policy must know again when its last duel is answered."""
-        return int(self._call(state, _unused_rng(), _NOTE)[0])
-
-    def recall(self, state: Any, first: int, second: int, noted: int) -> None:
-        """Prepare for an ``update`` that is not of the last choice."""
-        self._call(state, _unused_rng(), _RECALL, first, second, noted)
-
-    def is_waiting(self, state: Any) -> bool:
-        """Return whether the policy waits for ``ScalarKernel.solve_on_host``."""
-        return bool(self._call(state, _unused_rng(), _IS_WAITING)[0])
+    def call(self, name: str, state: Any, *given: Any) -> Any:
+        """Call the function of this name in ``scalar_kernel``."""
+        values, rng, shares = [*given], _unused_rng(), _NO_SHARES
+        if given and isinstance(given[0], np.random.Generator):
+            rng = values.pop(0)
+        if name == "share_idle_rounds":
+            shares = values.pop()
+        numbers = self._call(state, rng, _CODES[name], *values, shares=shares)
+        return _RESULTS[name](numbers) if name in _RESULTS else None
 
     def ask(
         self, state: Any, rng: Generator, played: int, horizon: int
     ) -> tuple[int, Duel | None, int]:
-        """Let the policy choose after ``played`` rounds until it names different arms.
-
-        Returns
-        -------
-        played : int
-            Rounds after the duel, or until the policy gave up: at the horizon, after
-            ``PATIENCE`` self-duels, or where it came to wait for the host. In the last
-            case, ask again from there.
-        duel : Duel or None
-            The duel after its idle rounds; None where there is none.
-        note : int
-            What :meth:`recall` must be given with the answer.
-        """
+        """Let the policy choose after so many rounds until it names different arms."""
+        # Return the rounds afterwards, the duel, or None where the policy gave up or
+        # waits for the host, and the note that ``recall`` needs.
         numbers = self._call(state, rng, _ASK, played, horizon)
         round_, has_duel, champion, idle, first, second, note, _ = numbers.tolist()
         if not has_duel:

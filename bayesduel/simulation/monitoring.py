@@ -12,20 +12,19 @@ from jaxtyping import Int
 from bayesduel.ops.scalar.compiled import by_state, implement_one
 from bayesduel.policies.change.monitored_dueling import monitoring
 
+# Rounds of the period that are over, and whether the policy must start anew
 PLACE, BEGINS_ANEW = range(2)
-"""Rounds of the period that are over, and whether the policy must start anew."""
 
+# Per pair: outcomes since the last change, and wins in each half of a window
 COUNT, OLDER, NEWER = range(3)
-"""Per pair: outcomes since the last change, and wins in each half of a window."""
 
 
 class Monitor(NamedTuple):
     """The state of a monitor in one run."""
 
     pairs: Int[np.ndarray, "pair 2"]
+    # 1 where the first arm has won; the n-th outcome in the place n modulo w
     outcomes: Int[np.ndarray, "pair w"]
-    """1 where the first arm has won; the n-th outcome in the place n modulo w."""
-
     sums: Int[np.ndarray, "pair 3"]
     now: Int[np.ndarray, " 2"]
     period: int
@@ -34,15 +33,15 @@ class Monitor(NamedTuple):
 
 def new_monitor(num_arms: int, horizon: int, segments: int, delta: float) -> Monitor:
     """Return a monitor before the first round."""
-    found = monitoring(num_arms, horizon, segments, delta)
+    design = monitoring(num_arms, horizon, segments, delta)
     pairs = np.column_stack(np.triu_indices(num_arms, 1)).astype(np.int64)
     return Monitor(
         pairs=pairs,
-        outcomes=np.zeros((len(pairs), found.window), dtype=np.int8),
+        outcomes=np.zeros((len(pairs), design.window), dtype=np.int8),
         sums=np.zeros((len(pairs), 3), dtype=np.int64),
         now=np.zeros(2, dtype=np.int64),
-        period=found.period,
-        threshold=found.threshold,
+        period=design.period,
+        threshold=design.threshold,
     )
 
 
@@ -57,10 +56,7 @@ def begins_anew(monitor: Any) -> bool:
 
 @by_state
 def due_pair(monitor: Any) -> tuple[int, int, int]:
-    """Return the number of the pair that is to meet, and its arms; or -1 three times.
-
-    Then it is the turn of the policy.
-    """
+    """Return the number and arms of the pair that is to meet; -1 if there is none."""
     return -1, -1, -1
 
 
@@ -72,10 +68,7 @@ def cut_to_period(monitor: Any, idle: int, rounds: int) -> tuple[int, int]:
 
 @by_state
 def take_outcome(monitor: Any, pair: int, won: bool) -> bool:
-    """Count an outcome of the monitor, and say whether preferences have changed.
-
-    Then all is forgotten.
-    """
+    """Count an outcome; if preferences have changed, say so and forget all."""
     return False
 
 
@@ -104,25 +97,25 @@ def _cut_to_period(monitor: Monitor, idle: int, rounds: int) -> tuple[int, int]:
 def _take_outcome(monitor: Monitor, pair: int, won: bool) -> bool:
     outcomes, sums = monitor.outcomes, monitor.sums
     window, count = outcomes.shape[1], sums[pair, COUNT]
-    place = count % window
+    slot = count % window
     # What it replaces leaves the window, and half a window ago another outcome came,
     # which leaves its newer half.
-    middle = (place + window // 2) % window
+    middle = (slot + window // 2) % window
     if count >= window:
-        sums[pair, OLDER] -= outcomes[pair, place]
+        sums[pair, OLDER] -= outcomes[pair, slot]
     if count >= window // 2:
         sums[pair, OLDER] += outcomes[pair, middle]
         sums[pair, NEWER] -= outcomes[pair, middle]
-    outcomes[pair, place] = won
+    outcomes[pair, slot] = won
     sums[pair, NEWER] += won
     sums[pair, COUNT] = count + 1
     monitor.now[PLACE] = (monitor.now[PLACE] + 1) % monitor.period
     difference = abs(sums[pair, NEWER] - sums[pair, OLDER])
     if count + 1 < window or difference <= monitor.threshold:
         return False
-    for each in range(len(monitor.pairs)):
+    for row in range(len(monitor.pairs)):
         for kind in range(3):
-            sums[each, kind] = 0
+            sums[row, kind] = 0
     monitor.now[PLACE], monitor.now[BEGINS_ANEW] = 0, 1
     return True
 

@@ -34,14 +34,9 @@ from bayesduel.votes.comparisons import Comparisons
 from bayesduel.votes.pairs import GivenVotes, given_votes
 from theory.arguments import integer_from, items_of, seed_of
 
-USUAL_POLICY = "d-ts+"
-"""The policy of few arms."""
-
-_POOL = 40
-"""Solutions of perturbed equations of which all draws of a call are made."""
-
-_AT_ONCE = 32
-"""Questions that are chosen at once, by two draws each of all utilities."""
+USUAL_POLICY = "d-ts+"  # The policy of few arms
+_POOL = 40  # Solutions of perturbed equations of which all draws of a call are made
+_AT_ONCE = 32  # Questions that are chosen at once, by two draws each of all utilities
 
 
 class NextPair(NamedTuple):
@@ -187,13 +182,15 @@ def next_pairs(
     gone = items_of(retired, "retired", kind=SimulationArgumentError)
     names = None if arm_names is None else arm_names_of(arm_names, None)
     if names is not None:
-        names += tuple(each for each in gone if each not in names)
+        names += tuple(arm for arm in gone if arm not in names)
     fitted = votes if isinstance(votes, ModeFit) else None
-    told, answered = _told(votes if fitted is None else fitted.data, judge)
+    given, answered = _votes_and_answered(
+        votes if fitted is None else fitted.data, judge
+    )
     if names is not None:
         num_arms = len(names)
-    elif told is not None:
-        num_arms = told.table.num_arms
+    elif given is not None:
+        num_arms = given.table.num_arms
     else:
         rule, remedy = "must be given before the first vote", "name the arms"
         raise SimulationArgumentError("arm_names", rule, None, remedy=remedy)
@@ -209,8 +206,8 @@ def next_pairs(
                 raise SimulationArgumentError(name, rule, value, remedy=remedy)
         seed = seed_of(seed, "seed", kind=SimulationArgumentError)
         if fitted is None:
-            fitted = _mode_fit(told, names)
-        has_names = names is not None or (told is not None and told.has_names)
+            fitted = _mode_fit(given, names)
+        has_names = names is not None or (given is not None and given.has_names)
         return _pairs_of_draws(
             fitted, has_names, number, excluded, answered, judge, seed
         )
@@ -222,13 +219,13 @@ def next_pairs(
         features=features,
         prices=prices,
         horizon=horizon,
-        votes=told,
+        votes=given,
         prune=prune,
         compiled=None,
     )
-    for each in gone:
-        with errors_about("retired", each):
-            player.retire_arm(each)
+    for arm in gone:
+        with errors_about("retired", arm):
+            player.retire_arm(arm)
     closed = _closed(player._pair, excluded, answered)
     allowed = None
     if closed:
@@ -238,7 +235,9 @@ def next_pairs(
         if not allowed.any():
             _refuse_all(judge if answered else None, excluded)
     leader = player._arm(player.recommend(), "leader")
-    beaten = _likely_wins(player.wins)
+    # P(i is better than j) of a uniform prior; no arm is better than itself.
+    better = betainc(player.wins.T + 1.0, player.wins + 1.0, 0.5)
+    np.fill_diagonal(better, 0.0)
     chosen = player._next_pairs(number, allowed)
     if len(chosen) < number:
         rule = f"must be at most {len(chosen)}: {player._why_nothing()}"
@@ -247,23 +246,23 @@ def next_pairs(
     hidden = {frozenset(player._pair(*pair)) for pair in answered}
     return [
         NextPair._make(
-            (*player._named(*each.pair), _reason(player, each, leader, beaten, hidden))
+            (*player._named(*pair.pair), _reason(player, pair, leader, better, hidden))
         )
-        for each in chosen
+        for pair in chosen
     ]
 
 
-def _told(
+def _votes_and_answered(
     votes: Any, judge: str | None
 ) -> tuple[GivenVotes | None, list[tuple[str, str]]]:
     """Return the votes, and the pairs that a judge has answered."""
     if isinstance(votes, list | tuple) and not votes:
         return None, []
     # A loop calls this again and again.
-    told = given_votes(votes, with_judges=judge is not None, level=logging.DEBUG)
+    given = given_votes(votes, with_judges=judge is not None, level=logging.DEBUG)
     if judge is None:
-        return told, []
-    table = told.table
+        return given, []
+    table = given.table
     if "judge" not in table.columns:
         rule = "must say who judged, where judge= is given"
         remedy = (
@@ -273,12 +272,12 @@ def _told(
         raise SimulationArgumentError("votes", rule, table, remedy=remedy)
     judges = table.labels["judge"]
     if judge not in judges:
-        return told, []
-    own = table.columns["judge"] == judges.index(judge)
-    own &= table.counts.sum(axis=1) > 0
+        return given, []
+    mine = table.columns["judge"] == judges.index(judge)
+    mine &= table.counts.sum(axis=1) > 0
     names = table.arm_names
-    rows = np.column_stack([table.first[own], table.second[own]]).tolist()
-    return told, [(names[first], names[second]) for first, second in rows]
+    rows = np.column_stack([table.first[mine], table.second[mine]]).tolist()
+    return given, [(names[first], names[second]) for first, second in rows]
 
 
 def _closed(
@@ -288,8 +287,8 @@ def _closed(
 ) -> list[tuple[int, int]]:
     """Return the pairs, by positions, that may not be asked."""
     closed = [pair_of(*pair) for pair in answered]
-    for place, each in enumerate(excluded):
-        pair = items_of(each, f"exclude[{place}]", 2, kind=SimulationArgumentError)
+    for number, arms in enumerate(excluded):
+        pair = items_of(arms, f"exclude[{number}]", 2, kind=SimulationArgumentError)
         closed.append(pair_of(*pair))
     return closed
 
@@ -303,17 +302,17 @@ def _refuse_all(judge: str | None, excluded: tuple[Any, ...]) -> NoReturn:
     raise SimulationArgumentError("exclude", rule, len(excluded), remedy=remedy)
 
 
-def _mode_fit(told: GivenVotes | None, names: tuple[str, ...] | None) -> ModeFit:
+def _mode_fit(given: GivenVotes | None, names: tuple[str, ...] | None) -> ModeFit:
     """Fit Bradley-Terry to votes on many arms; some may have no vote."""
-    if told is None:
+    if given is None:
         none = np.zeros(0, dtype=np.int64)
         data = Comparisons.from_rows(names or (), none, none, np.zeros((0, 3)))
     else:
-        data = told.table.without_columns()
+        data = given.table.without_columns()
         if names is not None:
-            known = data.arm_names if told.has_names else names[: data.num_arms]
-            place = arm_positions("votes", known, names)
-            rows = place[data.first], place[data.second], data.counts
+            known = data.arm_names if given.has_names else names[: data.num_arms]
+            positions = arm_positions("votes", known, names)
+            rows = positions[data.first], positions[data.second], data.counts
             data = Comparisons.from_rows(names, *rows)
     with warnings.catch_warnings():
         # Arms without a vote are what the next pairs are about.
@@ -380,14 +379,6 @@ def _pairs_of_draws(
     return chosen
 
 
-def _likely_wins(wins: np.ndarray) -> Float64[np.ndarray, "K K"]:
-    """Return P(i is better than j) of a uniform prior for every pair."""
-    # No arm is better than itself.
-    better = betainc(wins.T + 1.0, wins + 1.0, 0.5)
-    np.fill_diagonal(better, 0.0)
-    return better
-
-
 def _reason(
     player: Player,
     chosen: ChosenPair,
@@ -424,12 +415,12 @@ def _reason(
     if player._prices is not None:
         words += f"; it costs {player._prices[chosen.pair]:g}"
     if chosen.instead_of is not None:
-        one, other = chosen.instead_of
+        old_first, old_second = chosen.instead_of
         why = "which is asked often enough in this batch"
         if chosen.is_excluded:
             is_answered = frozenset(chosen.instead_of) in hidden
             why = (
                 "which this judge has answered" if is_answered else "which is excluded"
             )
-        words += f"; in place of {name(one)} against {name(other)}, {why}"
+        words += f"; in place of {name(old_first)} against {name(old_second)}, {why}"
     return words

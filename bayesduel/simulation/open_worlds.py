@@ -7,6 +7,7 @@ policy are compiled, Numba makes one program of all of them.
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,48 +32,34 @@ from bayesduel.simulation.rounds import (
     count_wins,
 )
 
+# Faults of a world, beside those of a policy in ``rounds``
 BAD_PROBABILITY, BAD_REGRET = 11, 12
-"""Faults of a world, beside those of a policy in ``rounds``."""
-
-WORLD_FAULTS = (BAD_PROBABILITY, BAD_REGRET)
 
 
 class WorldRun(NamedTuple):
     """One run in a world, arms of arrays by the numbers that the world uses."""
 
-    world: Any
-    """The world; for compiled code a record of its fields."""
-
+    world: Any  # The world; for compiled code a record of its fields
     state: Any
+    # The world's generator; the policy and the coins of answers have another one
     rng: Generator
-    """The world's generator; the policy and the coins of answers have another one."""
 
+    # ``order[position]`` is the arm that the policy knows as ``position``
     order: Int[np.ndarray, " K"]
-    """``order[position]`` is the arm that the policy knows as ``position``."""
+    table: Float[np.ndarray, "K d"]  # Features that hold in all rounds, by positions
+    advances: bool  # Whether the world defines ``advance``
 
-    table: Float[np.ndarray, "K d"]
-    """Features that hold in all rounds, by positions."""
-
-    advances: bool
-    """Whether the world defines ``advance``."""
-
+    # The last round for which the state is valid; 0 before the first one
     until: Int[np.ndarray, " 1"]
-    """The last round for which the state is valid; 0 before the first one."""
-
-    costs: Float[np.ndarray, " N"]
-    """Regret of one round, by notions."""
-
+    costs: Float[np.ndarray, " N"]  # Regret of one round, by notions
     regret: Float[np.ndarray, " N"]
     """Sums of all rounds so far."""
 
-    regret_at: Float[np.ndarray, "C N"]
-    """The sums at the checkpoints."""
+    regret_at: Float[np.ndarray, "C N"]  # The sums at the checkpoints
 
+    # Rounds of a shared stretch that are charged already, by positions
     counts: Int[np.ndarray, " K"]
-    """Rounds of a shared stretch that are charged already, by positions."""
-
-    wrong: Float[np.ndarray, " 1"]
-    """The number that was refused."""
+    wrong: Float[np.ndarray, " 1"]  # The number that was refused
 
 
 # --- Methods of a world: Numba is given the compiled ones in their place -------------
@@ -159,17 +146,20 @@ def charge(
     rounds: int,
 ) -> None:
     """Add up the regret of rounds after ``played``, in all of which one pair meets."""
-    begin, end, place = played, played + rounds, progress[CHECKPOINT]
+    begin, end, checkpoint = played, played + rounds, progress[CHECKPOINT]
     while begin < end:
         move(run, begin + 1)
         last = min(run.until[0], end)
         charge_costs(run, progress, begin + 1, first, second, last - begin)
-        while place < ledger.checkpoints.size and ledger.checkpoints[place] <= last:
-            missing = last - ledger.checkpoints[place]
+        while (
+            checkpoint < ledger.checkpoints.size
+            and ledger.checkpoints[checkpoint] <= last
+        ):
+            missing = last - ledger.checkpoints[checkpoint]
             for notion in range(run.costs.size):
                 total = run.regret[notion] - run.costs[notion] * missing
-                run.regret_at[place, notion] = total
-            place += 1
+                run.regret_at[checkpoint, notion] = total
+            checkpoint += 1
         begin = last
 
 
@@ -182,18 +172,15 @@ def charge_shared(
     whole: int,
     rounds: int,
 ) -> None:
-    """Add up the regret of the first ``rounds`` of ``whole`` shared self-duels.
-
-    In each part in which nothing changes, every arm has its share of the rounds.
-    """
-    gone, place = 0, progress[CHECKPOINT]
+    """Add up the regret of the first ``rounds`` of ``whole`` shared self-duels."""
+    gone, checkpoint = 0, progress[CHECKPOINT]
     for position in range(run.counts.size):
         run.counts[position] = 0
     while gone < rounds:
         move(run, played + gone + 1)
         last = min(run.until[0] - played, rounds)
-        if place < ledger.checkpoints.size:
-            last = min(last, ledger.checkpoints[place] - played)
+        if checkpoint < ledger.checkpoints.size:
+            last = min(last, ledger.checkpoints[checkpoint] - played)
         take_first(ledger.shares, whole, last, key)
         for position in range(run.counts.size):
             more = ledger.shares[2, position] - run.counts[position]
@@ -202,18 +189,18 @@ def charge_shared(
                 charge_costs(run, progress, round_, position, position, more)
                 run.counts[position] += more
         gone = last
-        if place < ledger.checkpoints.size:
-            if ledger.checkpoints[place] == played + gone:
+        if checkpoint < ledger.checkpoints.size:
+            if ledger.checkpoints[checkpoint] == played + gone:
                 for notion in range(run.costs.size):
-                    run.regret_at[place, notion] = run.regret[notion]
-                place += 1
+                    run.regret_at[checkpoint, notion] = run.regret[notion]
+                checkpoint += 1
 
 
 def settle(run: WorldRun, progress: Int[np.ndarray, " 12"]) -> None:
     """Write down the sums at all checkpoints to come, of a run that has stopped."""
-    for place in range(progress[CHECKPOINT], len(run.regret_at)):
+    for checkpoint in range(progress[CHECKPOINT], len(run.regret_at)):
         for notion in range(run.costs.size):
-            run.regret_at[place, notion] = run.regret[notion]
+            run.regret_at[checkpoint, notion] = run.regret[notion]
 
 
 def play_pair(
@@ -249,8 +236,8 @@ def count_answers(
     rounds: int,
 ) -> int:
     """Play rounds in which nothing changes, by the probability of the pair."""
-    one, other = run.order[first], run.order[second]
-    chance = probability(run.world, run.state, run.rng, round_, one, other)
+    arm, opponent = run.order[first], run.order[second]
+    chance = probability(run.world, run.state, run.rng, round_, arm, opponent)
     if not 0.0 <= chance <= 1.0:
         progress[FAULT], progress[WRONG] = BAD_PROBABILITY, round_
         run.wrong[0] = chance
@@ -269,9 +256,9 @@ def ask_world(
     rounds: int,
 ) -> int:
     """Play rounds that a world answers itself, in place of :func:`count_answers`."""
-    one, other, wins = run.order[first], run.order[second], 0
+    arm, opponent, wins = run.order[first], run.order[second], 0
     for later in range(rounds):
-        if answer(run.world, run.state, run.rng, round_ + later, one, other):
+        if answer(run.world, run.state, run.rng, round_ + later, arm, opponent):
             wins += 1
     return wins
 
@@ -324,16 +311,14 @@ def loop_functions(
     contextual: bool,
     mark: Callable[[Any], Any] = lambda function: function,
 ) -> dict[str, Any]:
-    """Return what stands in the loop over rounds in place of functions of ``rounds``.
-
-    ``names`` has functions that are called in place of those of this module, such as
-    compiled methods of the world; ``mark`` compiles a function.
-    """
+    """Return what stands in the loop in place of functions of ``rounds``."""
+    # ``names`` has further ones, such as compiled methods; ``mark`` compiles a
+    # function.
     answers = kind.answer is not World.answer
     count = ask_world if answers else count_answers
     layers = {
-        each.__name__: each
-        for each in (move, charge_costs, charge, charge_shared, settle, finish)
+        layer.__name__: layer
+        for layer in (move, charge_costs, charge, charge_shared, settle, finish)
     } | {"count_answers": count, "play_pair": play_pair, "add_shared": add_shared}
     if contextual:
         varies = kind.features is not World.features
@@ -347,20 +332,11 @@ def loop_functions(
 def python_loop(
     kind: type[World], *, contextual: bool, kernel: ScalarKernel | None = None
 ) -> Callable[..., None]:
-    """Return the loop over rounds in a class of worlds, played by Python.
-
-    The functions of a ``kernel`` are compiled, and called one at a time.
-    """
+    """Return the loop over rounds in a class of worlds, played by Python."""
     names = {} if kernel is None else _functions_of(kernel)
     names = loop_functions(kind, names, contextual=contextual)
-    shared = names["add_shared"]
-
-    def add_shared_quietly(*given: Any) -> None:
-        # The keys of splits are to overflow.
-        with np.errstate(over="ignore"):
-            shared(*given)
-
-    names["add_shared"] = add_shared_quietly
+    # The keys of splits are to overflow.
+    names["add_shared"] = np.errstate(over="ignore")(names["add_shared"])
     for function in (rounds.ask, rounds.tell, rounds.report):
         names[function.__name__] = with_names(function, names)
     return with_names(rounds.play, names)
@@ -370,13 +346,13 @@ def _functions_of(kernel: ScalarKernel) -> dict[str, Any]:
     """Return what stands in the loop in place of functions that ask a policy."""
     from bayesduel.ops.scalar.compiler import is_disabled
 
-    calls = KernelCalls(kernel, compiled=not is_disabled())
+    call = KernelCalls(kernel, compiled=not is_disabled()).call
 
     def defined(name: str, otherwise: Any) -> Callable[..., Any]:
         # Most kernels lack most of the optional functions; a call takes microseconds.
-        known, call = BY_STATE[getattr(scalar_kernel, name)], getattr(calls, name)
+        known = BY_STATE[getattr(scalar_kernel, name)]
         return lambda state, *others: (
-            call(state, *others) if type(state) in known else otherwise
+            call(name, state, *others) if type(state) in known else otherwise
         )
 
     return {
@@ -385,14 +361,14 @@ def _functions_of(kernel: ScalarKernel) -> dict[str, Any]:
         "reads_self_duels": defined("reads_self_duels", False),
         "note": defined("note", 0),
         "recall": defined("recall", None),
-        "share_idle_rounds": calls.share_idle_rounds,
-        "choose": lambda policy, state, rng, round_, _: calls.choose(
-            state, rng, round_
+        "share_idle_rounds": partial(call, "share_idle_rounds"),
+        "choose": lambda policy, state, rng, round_, _: call(
+            "choose", state, rng, round_
         ),
-        "update": lambda policy, state, rng, round_, first, second, wins, *_: (
-            calls.update(state, rng, round_, first, second, wins > 0)
+        "update": lambda policy, state, rng, round_, first, second, wins, *_: call(
+            "update", state, rng, round_, first, second, wins > 0
         ),
-        "recommend": lambda policy, state, rng: calls.recommend(state, rng),
+        "recommend": lambda policy, state, rng: call("recommend", state, rng),
         "as_duel": lambda duel: duel,
         "is_in_bulk": lambda policy: False,
         "is_shared": lambda champion: champion == SEVERAL,

@@ -45,18 +45,11 @@ from bayesduel.simulation.steppers import (
     KernelStepper,
     Question,
     RuleStepper,
-    Seeds,
     Stepper,
     coin,
     near_pairs,
 )
-from theory.arguments import (
-    arm_index,
-    integer_from,
-    seed_of,
-    share_of,
-    true_or_false,
-)
+from theory.arguments import arm_index, integer_from, seed_of, share_of, true_or_false
 from theory.identification.evidence import against_better, eliminated_by
 from theory.validation import numeric_array, price_table
 
@@ -65,23 +58,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Player", "stepper_of"]
 
-type Arm = int | str
-"""An arm by its position, or by its name."""
+type Arm = int | str  # An arm by its position, or by its name
+MOST_QUESTIONS = 10**6  # Questions that are asked for at once
 
-MOST_QUESTIONS = 10**6
-"""Questions that are asked for at once."""
-
+# The largest share of one pair in the questions that a policy draws at once. Late in a
+# study most of them are about one pair, and should be.
 _LARGEST_SHARE = 4, 5
-"""The largest share of one pair in the questions that a policy draws at once.
 
-Late in a study most of them are about one pair, and should be.
-"""
-
+# For each question of a batch: draws of pairs that were drawn often enough
 _REDRAWS = 10
-"""For each question of a batch: draws of pairs that were drawn often enough."""
-
-MOST_ARMS = 2000
-"""Arms of a player, which holds tables of all pairs."""
+MOST_ARMS = 2000  # Arms of a player, which holds tables of all pairs
 
 
 def stepper_of(
@@ -94,24 +80,19 @@ def stepper_of(
     features: Float[np.ndarray, "K d"] | None,
     compiled: bool | None = None,
 ) -> Stepper:
-    """Return what advances a policy, of whatever kind.
-
-    Self-duels are left out and answers come when they come, whatever the manner in
-    which the policy is played in simulations. ``compiled`` is that of ``KernelCalls``.
-    """
+    """Return what advances a policy, of whatever kind, with all self-duels left out."""
     policy = innermost(policy)
     rule, kernel = rule_of(policy), kernel_of(policy)
-    seeds = Seeds(seed, epoch)
     if rule is not None:
         assert isinstance(rule, Policy)
-        return RuleStepper(rule, num_arms, seeds, horizon, features)
+        return RuleStepper(rule, num_arms, seed, epoch, horizon, features)
     if kernel is not None:
         planned = horizon if declared(policy, "needs_horizon") else None
-        return KernelStepper(kernel, num_arms, seeds, planned, compiled)
+        return KernelStepper(kernel, num_arms, seed, epoch, planned, compiled)
     # JAX takes a second to import.
-    from bayesduel.simulation.asked_models import ModelStepper
+    from bayesduel.simulation.model_calls import ModelStepper
 
-    return ModelStepper(over_model(policy), num_arms, seeds)
+    return ModelStepper(over_model(policy), num_arms, seed, epoch)
 
 
 @dataclass
@@ -133,21 +114,21 @@ class ChosenPair(NamedTuple):
 
     pair: tuple[int, int]
     instead_of: tuple[int, int] | None = None
+    # Whether that one may not be asked; else it is asked often enough
     is_excluded: bool = False
-    """Whether that one may not be asked; else it is asked often enough."""
 
 
 def pair_of(
     first: Arm, second: Arm, num_arms: int, places: dict[str, int]
 ) -> tuple[int, int]:
     """Return two different arms by position; ``places`` of names, empty without."""
-    one = arm_of(first, "first", num_arms, places)
-    other = arm_of(second, "second", num_arms, places)
-    if one == other:
+    first_arm = arm_of(first, "first", num_arms, places)
+    second_arm = arm_of(second, "second", num_arms, places)
+    if first_arm == second_arm:
         rule = "must differ from first"
         remedy = "an arm against itself teaches nothing"
         raise SimulationArgumentError("second", rule, second, remedy=remedy)
-    return one, other
+    return first_arm, second_arm
 
 
 def arm_of(arm: Arm, argument: str, num_arms: int, places: dict[str, int]) -> int:
@@ -381,7 +362,7 @@ class Player:
             return self._named(*chosen.pair)
         number = integer_from(n, 1, "n", MOST_QUESTIONS, kind=SimulationArgumentError)
         chosen = self._next_pairs(number, None)
-        return [self._named(*each.pair) for each in chosen]
+        return [self._named(*question.pair) for question in chosen]
 
     def tell(self, first: Arm, second: Arm, won: bool | None) -> None:
         """Tell who won a comparison.
@@ -412,8 +393,8 @@ class Player:
             raise SimulationArgumentError("won", rule, won, remedy="give one of these")
         number = self._num_events + 1
         first_won = coin(self._seed, number) if won is None else bool(won)
-        place = self._place_of_open(pair)
-        request = None if place is None else self._open[place][2]
+        index = self._index_of_open(pair)
+        request = None if index is None else self._open[index][2]
         if request is None:
             self._change(number, pair, int(first_won), 1)
         else:
@@ -421,8 +402,8 @@ class Player:
             self._resolve(number, request, int(wins), 1)
         self._num_events = number
         self._wins[pair if first_won else pair[::-1]] += 1
-        if place is not None:
-            del self._open[place]
+        if index is not None:
+            del self._open[index]
         self._prune(pair)
 
     def skip(self, first: Arm, second: Arm) -> None:
@@ -434,15 +415,15 @@ class Player:
             If no question about them is open.
         """
         pair = self._pair(first, second)
-        place = self._place_of_open(pair)
-        if place is None:
+        index = self._index_of_open(pair)
+        if index is None:
             rule, remedy = "must be open", "skip one of player.open_pairs"
             raise SimulationArgumentError("pair", rule, (first, second), remedy=remedy)
-        request, number = self._open[place][2], self._num_events + 1
+        request, number = self._open[index][2], self._num_events + 1
         if request is not None:
             self._resolve(number, request, 0, 0)
         self._num_events = number
-        del self._open[place]
+        del self._open[index]
 
     def tell_counts(self, votes: Any) -> None:
         """Add many votes at once, and let the policy begin anew from all counts.
@@ -562,7 +543,7 @@ class Player:
         compared = np.append(self._compared, True)
         self._check_pool(compared, table, paid)
         self.num_arms, self.arm_names = number, names
-        self._places = {each: at for at, each in enumerate(names or ())}
+        self._places = {arm_name: at for at, arm_name in enumerate(names or ())}
         self._features, self._prices, self._compared = table, paid, compared
         self._begin_anew(np.pad(self._wins, (0, 1)))
         self._prune(None)
@@ -588,12 +569,12 @@ class Player:
         SimulationArgumentError
             For an unknown arm, or if fewer than two arms would be left.
         """
-        place = self._arm(arm, "arm")
-        if not self._compared[place]:
+        position = self._arm(arm, "arm")
+        if not self._compared[position]:
             return
         self._check_grows("anew", anew)
         compared = self._compared.copy()
-        compared[place] = False
+        compared[position] = False
         if compared.sum() < 2:
             rule, remedy = "must leave two arms to be compared", "add another first"
             raise SimulationArgumentError("arm", rule, arm, remedy=remedy)
@@ -620,16 +601,16 @@ class Player:
         SimulationArgumentError
             For an unknown arm.
         """
-        place = self._arm(arm, "arm")
-        if self._compared[place]:
+        position = self._arm(arm, "arm")
+        if self._compared[position]:
             return
         self._check_grows("anew", anew)
         compared = self._compared.copy()
-        compared[place] = True
+        compared[position] = True
         self._check_pool(compared, self._features, self._prices)
-        self._spared.add(place)
-        if place in self._pruned:
-            self._pruned.remove(place)
+        self._spared.add(position)
+        if position in self._pruned:
+            self._pruned.remove(position)
         self._retire(compared)
 
     def withdraw(self, first: Arm, second: Arm, won: bool) -> None:
@@ -664,8 +645,8 @@ class Player:
         By its name where the player knows names. Where several arms are equally good,
         repeated calls return the same one.
         """
-        place = self._stepper.recommend(self._stepper.copied(self._memory))
-        return self._named(int(self._active[place]))[0]
+        position = self._stepper.recommend(self._stepper.copied(self._memory))
+        return self._named(int(self._active[position]))[0]
 
     def __repr__(self) -> str:
         votes, num_open = int(self._wins.sum()), len(self._open)
@@ -724,7 +705,9 @@ class Player:
     def _retire(self, compared: Bool[np.ndarray, " K"]) -> None:
         """Let the policy begin anew with other arms, and close questions of others."""
         self._compared = compared
-        self._open = [each for each in self._open if compared[[*each[:2]]].all()]
+        self._open = [
+            question for question in self._open if compared[[*question[:2]]].all()
+        ]
         self._begin_anew(self._wins)
 
     def _prune(self, pair: tuple[int, int] | None) -> None:
@@ -801,11 +784,9 @@ class Player:
         full: Bool[np.ndarray, "K K"] | None = None,
         redraws: int = 0,
     ) -> tuple[ChosenPair | None, int]:
-        """Open the next question, or one near it where that is not allowed.
-
-        A question about a pair that is ``full`` is drawn again, as long as there are
-        ``redraws``, and then replaced. Return what is left of these, too.
-        """
+        """Open the next question, or one near it where that is not allowed."""
+        # A question about a pair that is ``full`` is drawn again up to ``redraws``
+        # times, and then replaced. Return what is left of these, too.
         if self._unissued:
             return ChosenPair(self._issue(self._unissued[0])), redraws
         while True:
@@ -843,11 +824,8 @@ class Player:
     def _with_likely_answers(
         self, number: int, allowed: Bool[np.ndarray, "K K"] | None
     ) -> list[ChosenPair]:
-        """Open questions one by one, each as if those before had their likely answer.
-
-        The policy goes on in a copy. To itself they are questions that it did not ask,
-        but its clock goes on, as it also counts rounds without a question.
-        """
+        """Open questions, each as if those before had their likely answer."""
+        # The policy goes on in a copy; only its clock goes on in the original.
         memory = self._stepper.copied(self._memory)
 
         def imagine(question: Question | None, pair: tuple[int, int]) -> None:
@@ -869,15 +847,15 @@ class Player:
                 break
             self._num_events += 1
             pair = self._arms_of(question)
-            found = ChosenPair(pair)
+            next_pair = ChosenPair(pair)
             if allowed is not None and not allowed[pair]:
                 places = self._places_of(pair)
                 self._stepper.tell(memory, self._num_events, question, places, 0, 0)
                 instead = self._substitute(near_pairs(allowed, *pair), self._num_events)
-                found, question = ChosenPair(instead, pair, is_excluded=True), None
-            self._open.append((*found.pair, None))
-            imagine(question, found.pair)
-            chosen.append(found)
+                next_pair, question = ChosenPair(instead, pair, is_excluded=True), None
+            self._open.append((*next_pair.pair, None))
+            imagine(question, next_pair.pair)
+            chosen.append(next_pair)
         # Each answer to a question that the policy did not ask takes a round.
         unasked = sum(request is None for *_, request in self._open)
         self._memory.round = max(self._memory.round, memory.round - unasked)
@@ -941,18 +919,17 @@ class Player:
         )
 
     def _why_nothing(self) -> str:
-        waiting = len([each for each in self._open if each[2] is not None])
+        waiting = len([question for question in self._open if question[2] is not None])
         if waiting:
             noun = "questions" if waiting > 1 else "question"
             return f"{self.policy.label} waits for answers to {waiting} open {noun}"
         return f"{self.policy.label} has settled: it would ask no informative pair"
 
-    def _place_of_open(self, pair: tuple[int, int]) -> int | None:
-        wanted = {*pair}
-        for place, (first, second, _) in enumerate(self._open):
-            if {first, second} == wanted:
-                return place
-        return None
+    def _index_of_open(self, pair: tuple[int, int]) -> int | None:
+        pairs = ({first, second} for first, second, _ in self._open)
+        return next(
+            (index for index, open_ in enumerate(pairs) if open_ == {*pair}), None
+        )
 
     def _named(self, *arms: int) -> tuple[Any, ...]:
         names = self.arm_names
@@ -976,14 +953,14 @@ class Player:
         first, second = places[table.first], places[table.second]
         won, lost, tied = table.counts.astype(np.int64).T
         # Half of the ties each, and the last one of an odd number by a coin.
-        told = tied // 2
+        half = tied // 2
         for row in np.flatnonzero(tied % 2):
-            told[row] += coin(
+            half[row] += coin(
                 self._seed, -int(first[row] * self.num_arms + second[row])
             )
         wins = np.zeros_like(self._wins)
-        np.add.at(wins, (first, second), won + told)
-        np.add.at(wins, (second, first), lost + tied - told)
+        np.add.at(wins, (first, second), won + half)
+        np.add.at(wins, (second, first), lost + tied - half)
         return wins
 
 
@@ -1032,10 +1009,10 @@ def _number_of_arms(num_arms: int | None, known: dict[str, int | None]) -> int:
         rule = f"must be of 2 to {MOST_ARMS} arms"
         remedy = "next_pairs(votes) asks about more" if number > MOST_ARMS else ""
         raise SimulationArgumentError(source, rule, number, remedy=remedy)
-    for name, other in others:
-        if other != number:
+    for name, value in others:
+        if value != number:
             rule = f"must be of {number} arms, as {source} is"
-            raise SimulationArgumentError(name, rule, other)
+            raise SimulationArgumentError(name, rule, value)
     return number
 
 
@@ -1067,6 +1044,6 @@ def _checked_policy(
         rule = f"are not read by {checked.label}"
         remedy = "take a policy such as 'rd-ts:cost=prices', or leave them out"
         raise PolicyParameterError("prices", rule, policy, remedy=remedy)
-    told = with_prices(with_features(checked, features), prices)
-    told.check(num_arms, horizon or LONGEST_HORIZON)
+    informed = with_prices(with_features(checked, features), prices)
+    informed.check(num_arms, horizon or LONGEST_HORIZON)
     return checked

@@ -47,9 +47,9 @@ class CountedWins(StoppingRule):
         return WinsSoFar(np.zeros((num_arms, num_arms), dtype=np.int64))
 
 
-def _count(state: WinsSoFar, one: int, other: int, won: int, lost: int) -> None:
-    state.wins[one, other] += won
-    state.wins[other, one] += lost
+def _count(state: WinsSoFar, first: int, second: int, won: int, lost: int) -> None:
+    state.wins[first, second] += won
+    state.wins[second, first] += lost
 
 
 def _go_on(state: WinsSoFar, in_full: bool) -> StoppingState:
@@ -60,11 +60,7 @@ implement_rule(WinsSoFar, _count, _go_on)
 
 
 class Arrivals:
-    """The stretches of one run.
-
-    ``given`` is what the loop is given of it, from the world on, and ``first`` the
-    first round of the arm at each position.
-    """
+    """The stretches of one run in which no arm arrives."""
 
     def __init__(self, given: tuple[Any, ...], first: Int[np.ndarray, " K"]) -> None:
         self._run, *self._manner, self._ledger, self._reports = given[:5]
@@ -84,11 +80,7 @@ class Arrivals:
         return self._end < self._horizon
 
     def open(self) -> tuple[Int[np.ndarray, " k"], Int[np.ndarray, "k k"], Any]:
-        """Begin the next stretch.
-
-        Returns the positions of its arms, the wins so far between them, and what the
-        loop is given.
-        """
+        """Begin the next stretch: its arms, the wins so far, what the loop is given."""
         ledger, begin = self._ledger, self._end
         there = self._first <= begin + 1
         later = self._first[~there].min(initial=self._horizon + 1)
@@ -97,20 +89,20 @@ class Arrivals:
         grid, number = ledger.checkpoints, len(self._positions)
         self._at = np.flatnonzero((grid > begin) & (grid <= self._end))
         # The loop ends at its last checkpoint.
-        own = np.union1d(grid[self._at], [self._end]).astype(np.int64)
+        checkpoints = np.union1d(grid[self._at], [self._end]).astype(np.int64)
         run = self._run
         run = run._replace(
             order=run.order[self._positions],
             table=np.ascontiguousarray(run.table[self._positions]),
-            regret_at=np.zeros((len(own), run.regret.size)),
+            regret_at=np.zeros((len(checkpoints), run.regret.size)),
             counts=np.zeros(number, dtype=np.int64),
         )
         self._part = (
             run,
             PairLedger(
-                checkpoints=own,
+                checkpoints=checkpoints,
                 plays=np.zeros((number, number), dtype=np.int64),
-                plays_at=np.zeros((len(own), number, number), dtype=np.int64),
+                plays_at=np.zeros((len(checkpoints), number, number), dtype=np.int64),
                 shares=np.zeros((3, number), dtype=np.int64),
             ),
         )

@@ -35,36 +35,38 @@ def is_at_hand(name: str) -> bool:
 
 @cache
 def program(kernel: str, function: str = "play") -> Callable[..., None]:
-    """Return a function of the loop, :func:`play` or :func:`hear`, with a kernel in it.
-
-    Given None in place of the policy, as kernels are found by their states.
-    """
+    """Return ``play`` or ``hear`` with a kernel in it, in place of the policy."""
     name = kernel if function == "play" else f"{kernel}-{function}"
-    return cached_program(_with_kernels(function), name)
+    return cached_program(with_kernels(function), name)
 
 
 @cache
-def _with_kernels(function: str) -> Any:
+def with_kernels(function: str) -> Any:
     """Return a function of the loop, in which all that asks a policy asks a kernel."""
     names = kernel_names()
-    for each in (rounds.play_pair, rounds.ask, rounds.tell, rounds.report):
-        names[each.__name__] = compiled(with_names(each, names))
+    for part in (rounds.play_pair, rounds.ask, rounds.tell, rounds.report):
+        names[part.__name__] = compiled(with_names(part, names))
     return with_names(getattr(rounds, function), names)
 
 
 def kernel_names() -> dict[str, Any]:
     """Return what stands in the loop in place of functions that ask a policy."""
-    return {each.__name__.strip("_"): each for each in _OF_KERNELS}
+    return {
+        "as_duel": _as_it_is,
+        "as_arm": _as_it_is,
+        "is_in_bulk": _is_in_bulk,
+        "count_wins": _count_wins,
+        "choose": _choose,
+        "update": _update,
+        "recommend": _recommend,
+        "is_shared": _is_shared,
+        "add_shared": _add_shared,
+    }
 
 
 @compiled
-def _as_duel(asked: Any) -> Any:
-    return asked
-
-
-@compiled
-def _as_arm(asked: Any) -> Any:
-    return asked
+def _as_it_is(choice: Any) -> Any:
+    return choice
 
 
 @compiled
@@ -120,16 +122,3 @@ def _add_shared(
     # Of the whole stretch, and drawn always: no checkpoint changes a draw.
     key = raw_bits(rng)
     add_shared_rounds(ledger, progress, played, key, rounds, idle)
-
-
-_OF_KERNELS = (
-    _as_duel,
-    _as_arm,
-    _is_in_bulk,
-    _count_wins,
-    _choose,
-    _update,
-    _recommend,
-    _is_shared,
-    _add_shared,
-)

@@ -37,13 +37,12 @@ from bayesduel.stopping.base import GO_ON, observe
 # --- How far a run is, and its record ------------------------------------------------
 
 PLAYED, EVENTS, CHECKPOINT, RECOMMENDED, FAULT = range(5)
-WRONG, CLOCK, WAITING, TOLD, ALONE, STOPPED, ANSWER = range(5, 12)
-"""Places of a run's progress: rounds so far, events, the number of the next checkpoint,
-the arm that is recommended at the end, what went wrong with which number, the rounds of
-the policy's own clock, how many outcomes arrive next and how many of them it has been
-told, its choices in a row without a duel, the round in which a rule for stopping ended
-it or 0, and the arm that this named, or -1."""
-
+# Places of a run's progress: rounds so far, events, the number of the next checkpoint,
+# the arm that is recommended at the end, what went wrong with which number, the rounds
+# of the policy's own clock, how many outcomes arrive next and how many of them it has
+# been told, its choices in a row without a duel, the round in which a rule for stopping
+# ended it or 0, and the arm that this named, or -1
+WRONG, CLOCK, WAITING, REPORTED, ALONE, STOPPED, ANSWER = range(5, 12)
 NO_FAULT = 0
 
 
@@ -69,32 +68,29 @@ class PairLedger(NamedTuple):
     """The record of a run, arms by their positions."""
 
     checkpoints: Int[np.ndarray, " C"]
-    plays: Int[np.ndarray, "K K"]
-    """Rounds so far of ordered pairs."""
+    plays: Int[np.ndarray, "K K"]  # Rounds so far of ordered pairs
+    plays_at: Int[np.ndarray, "C K K"]  # The same at the checkpoints
 
-    plays_at: Int[np.ndarray, "C K K"]
-    """The same at the checkpoints."""
-
+    # Shares of a stretch with several champions: ``ops.scalar.splits.take_first``
     shares: Int[np.ndarray, "3 K"]
-    """Shares of a stretch with several champions: ``ops.scalar.splits.take_first``."""
 
 
 @compiled
 def write_down(ledger: PairLedger, progress: Int[np.ndarray, " 12"]) -> None:
     """Copy the plays so far into the ledger, as those of the next checkpoint."""
-    place = progress[CHECKPOINT]
-    for one in range(len(ledger.plays)):
-        for other in range(len(ledger.plays)):
-            ledger.plays_at[place, one, other] = ledger.plays[one, other]
+    checkpoint = progress[CHECKPOINT]
+    for first in range(len(ledger.plays)):
+        for second in range(len(ledger.plays)):
+            ledger.plays_at[checkpoint, first, second] = ledger.plays[first, second]
     progress[CHECKPOINT] += 1
 
 
 @compiled
 def next_checkpoint(ledger: PairLedger, progress: Int[np.ndarray, " 12"]) -> int:
     """Return the round of the next checkpoint, or one that no run reaches."""
-    place = progress[CHECKPOINT]
-    if place < ledger.checkpoints.size:
-        return int(ledger.checkpoints[place])
+    checkpoint = progress[CHECKPOINT]
+    if checkpoint < ledger.checkpoints.size:
+        return int(ledger.checkpoints[checkpoint])
     return LONGEST_HORIZON + 1
 
 
@@ -108,12 +104,12 @@ def pass_checkpoints(
     rounds: int,
 ) -> None:
     """Write down the plays at the checkpoints among so many rounds of one pair."""
-    for place in range(progress[CHECKPOINT], ledger.checkpoints.size):
-        more = ledger.checkpoints[place] - played
+    for checkpoint in range(progress[CHECKPOINT], ledger.checkpoints.size):
+        more = ledger.checkpoints[checkpoint] - played
         if more > rounds:
             return
         write_down(ledger, progress)
-        ledger.plays_at[place, first, second] += more
+        ledger.plays_at[checkpoint, first, second] += more
 
 
 @compiled
@@ -125,19 +121,16 @@ def add_shared_rounds(
     whole: int,
     rounds: int,
 ) -> None:
-    """Count the first ``rounds`` of ``whole`` self-duels, shared as ``shares[0]`` says.
-
-    Which is 0 afterwards.
-    """
+    """Count the first rounds of ``whole`` self-duels, shared as ``shares[0]`` says."""
     parts, num_arms = ledger.shares[2], len(ledger.plays)
-    for place in range(progress[CHECKPOINT], ledger.checkpoints.size):
-        more = ledger.checkpoints[place] - played
+    for checkpoint in range(progress[CHECKPOINT], ledger.checkpoints.size):
+        more = ledger.checkpoints[checkpoint] - played
         if more > rounds:
             break
         write_down(ledger, progress)
         take_first(ledger.shares, whole, more, key)
         for arm in range(num_arms):
-            ledger.plays_at[place, arm, arm] += parts[arm]
+            ledger.plays_at[checkpoint, arm, arm] += parts[arm]
     if rounds < whole:
         take_first(ledger.shares, whole, rounds, key)
     else:
@@ -149,15 +142,12 @@ def add_shared_rounds(
 
 # --- The loop ------------------------------------------------------------------------
 
+# Faults of a policy
 BAD_ARM, BAD_IDLE_ROUNDS, BAD_ROUNDS, BAD_RECOMMENDATION = range(1, 5)
-"""Faults of a policy."""
 
 
 def new_reports(every: int, horizon: int) -> Int[np.ndarray, "report 6"]:
-    """Return room for the outcomes that a policy has not been told.
-
-    Of each its round, the two arms, the wins of the first, the rounds, and a note.
-    """
+    """Return room for reports: round, two arms, wins of the first, rounds, a note."""
     return np.zeros((min(every, horizon), 6), dtype=np.int64)
 
 
@@ -242,8 +232,8 @@ def finish(
     played: int,
 ) -> bool:
     """Let a rule draw the rest of the run at once, and say whether it did."""
-    place = progress[CHECKPOINT]
-    return play_to_the_end(state, rng, world, ledger, place, played)
+    checkpoint = progress[CHECKPOINT]
+    return play_to_the_end(state, rng, world, ledger, checkpoint, played)
 
 
 @compiled
@@ -284,35 +274,29 @@ def add_shared(
     """Count the first ``idle`` of so many self-duels that arms share."""
 
 
-def as_duel(asked: Any) -> Duel:
-    """Return a pair as a duel of a single round, and a duel as it is.
-
-    Raises ``PolicyParameterError`` if it is neither.
-    """
-    if isinstance(asked, Duel):
-        return asked
+def as_duel(choice: Any) -> Duel:
+    """Return a pair as a duel of a single round, and a duel as it is."""
+    if isinstance(choice, Duel):
+        return choice
     try:
-        first, second = map(index, asked)
+        first, second = map(index, choice)
     except (TypeError, ValueError) as error:
         raise PolicyParameterError(
             "choose",
             "must return a pair of arms, or a Duel",
-            asked,
+            choice,
             remedy="return two integers",
         ) from error
     return Duel(first, 0, first, second)
 
 
-def as_arm(asked: Any) -> int:
-    """Return an arm as an integer.
-
-    Raises ``PolicyParameterError`` if it is none.
-    """
+def as_arm(choice: Any) -> int:
+    """Return an arm as an integer."""
     try:
-        return index(asked)
+        return index(choice)
     except TypeError as error:
         raise PolicyParameterError(
-            "recommend", "must return an arm", asked, remedy="return an integer"
+            "recommend", "must return an arm", choice, remedy="return an integer"
         ) from error
 
 
@@ -326,11 +310,8 @@ def ask(
     progress: Int[np.ndarray, " 12"],
     features: Any,
 ) -> tuple[int, int, int, int, int]:
-    """Return what to play: a champion, its rounds, a pair, and the rounds of that.
-
-    A policy whose own clock has stopped plays what it recommends, for all rounds that
-    are ``left``. A choice that cannot be played is noted as a fault.
-    """
+    """Return what to play: a champion, its rounds, a pair, and the rounds of that."""
+    # A policy whose own clock has stopped plays what it recommends to the end.
     if clock >= LONGEST_HORIZON:
         champion = first = second = as_arm(recommend(policy, state, rng))
         idle, rounds = left, 0
@@ -364,10 +345,7 @@ def watch(
     played: int,
     progress: Int[np.ndarray, " 12"],
 ) -> tuple[int, int]:
-    """Let a rule for stopping see rounds of a pair, one by one, in a random order.
-
-    Returns the wins and the rounds until it stops.
-    """
+    """Let a rule for stopping see rounds, one by one; return wins and rounds seen."""
     won = 0
     for gone in range(rounds):
         is_won = wins > 0
@@ -388,18 +366,24 @@ def tell(
     reports: Int[np.ndarray, "report 6"],
     progress: Int[np.ndarray, " 12"],
 ) -> None:
-    """Tell a policy the outcomes that arrive, in their order, each with its own round.
-
-    Stops where the policy comes to wait for the host; goes on from there when called
-    again.
-    """
-    while progress[TOLD] < progress[WAITING] and not is_waiting(state):
-        each = reports[progress[TOLD]]
-        progress[TOLD] += 1
-        recall(state, each[1], each[2], each[5])
-        update(policy, state, rng, each[0], each[1], each[2], each[3], each[4], None)
-    if progress[TOLD] == progress[WAITING]:
-        progress[TOLD] = progress[WAITING] = 0
+    """Tell a policy the outcomes that arrive, until it waits for the host."""
+    while progress[REPORTED] < progress[WAITING] and not is_waiting(state):
+        outcome = reports[progress[REPORTED]]
+        progress[REPORTED] += 1
+        recall(state, outcome[1], outcome[2], outcome[5])
+        update(
+            policy,
+            state,
+            rng,
+            outcome[0],
+            outcome[1],
+            outcome[2],
+            outcome[3],
+            outcome[4],
+            None,
+        )
+    if progress[REPORTED] == progress[WAITING]:
+        progress[REPORTED] = progress[WAITING] = 0
 
 
 def report(
@@ -414,9 +398,9 @@ def report(
     progress: Int[np.ndarray, " 12"],
 ) -> None:
     """Keep an outcome until it arrives."""
-    each = reports[progress[WAITING]]
-    each[0], each[1], each[2] = clock, first, second
-    each[3], each[4], each[5] = wins, rounds, note(state)
+    outcome = reports[progress[WAITING]]
+    outcome[0], outcome[1], outcome[2] = clock, first, second
+    outcome[3], outcome[4], outcome[5] = wins, rounds, note(state)
     progress[WAITING] += 1
 
 
@@ -428,16 +412,13 @@ def hear(
     progress: Int[np.ndarray, " 12"],
     votes: Int[np.ndarray, "vote 3"],
 ) -> None:
-    """Let a new policy and its rule for stopping take in duels from before.
-
-    ``votes`` are positions of winners and losers, and whether the rule is told, too.
-    ``play`` goes on from here.
-    """
+    """Let a new policy and its rule for stopping take in duels from before."""
+    # Rows of ``votes``: winner, loser, whether the rule is told, too.
     init(state, rng)
-    for place in range(len(votes)):
-        winner, loser = votes[place, 0], votes[place, 1]
-        update(policy, state, rng, place + 1, winner, loser, 1, 1, None)
-        if votes[place, 2]:
+    for row in range(len(votes)):
+        winner, loser = votes[row, 0], votes[row, 1]
+        update(policy, state, rng, row + 1, winner, loser, 1, 1, None)
+        if votes[row, 2]:
             observe(stopping, winner, loser, True)
     # So that it does not begin anew.
     progress[EVENTS] = 1

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from traceback import walk_tb
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float64, Int, Shaped, UInt32
@@ -27,7 +28,6 @@ from bayesduel.simulation.monitoring import BEGINS_ANEW, Monitor, new_monitor
 from bayesduel.simulation.open_worlds import (
     BAD_PROBABILITY,
     BAD_REGRET,
-    WORLD_FAULTS,
     WorldRun,
     python_loop,
 )
@@ -52,7 +52,6 @@ from bayesduel.simulation.rounds import (
 from bayesduel.simulation.runs import (
     OF_WORLDS,
     Environment,
-    Found,
     GoOn,
     PairwiseEnvironment,
     RunRecords,
@@ -65,31 +64,13 @@ from bayesduel.simulation.runs import (
 )
 from bayesduel.stopping.base import StoppingRule, never_stops
 
+# Events, and what of a run moves: rules of sets have no clock, and where votes are told
+# late the rounds that are played lag behind it
 _MOVES = [EVENTS, CLOCK, PLAYED]
-"""Events, and what of a run moves: rules of sets have no clock, and where votes are
-told late the rounds that are played lag behind it."""
-
-
-class Variations(NamedTuple):
-    """Matrices that differ from run to run, and votes from before the first round."""
-
-    preferences: Float64[np.ndarray, "run K K"] | None = None
-    """Matrices of the runs, in place of that of the environment."""
-
-    votes: Int[np.ndarray, "vote 3"] | None = None
-    """Winner and loser of duels from before, and 1 where the rule for stopping is told
-    of it as well as the policy, else 0. Every run is told them in its own order. Of
-    kernels only."""
-
-
-PLAIN = Variations()
 
 
 class PairTables:
-    """Inputs and records of runs of duels, ``grid`` being their checkpoints.
-
-    ``new_stopping`` makes the state of a rule for stopping, for so many arms.
-    """
+    """Inputs and records of runs of duels, ``grid`` being their checkpoints."""
 
     play = staticmethod(rounds.play)
 
@@ -139,26 +120,23 @@ class PairTables:
             problem = problem._replace(features=self._features[order])
         return policy.start(problem, rng)
 
-    def world_of_run(self, place: int, order: Int[np.ndarray, " K"]) -> Any:
+    def world_of_run(self, row: int, order: Int[np.ndarray, " K"]) -> Any:
         """Return the preference matrix of a run, in its order."""
-        # A copy: of an array that may not be written to Numba would make another
-        # program.
+        # A copy: Numba makes another program of an array that is read-only.
         values: Any = self._preferences
-        return np.array(
-            values[place][order[:, None], order], dtype=np.float64, order="C"
-        )
+        return np.array(values[row][order[:, None], order], dtype=np.float64, order="C")
 
     def of_run(
-        self, place: int, order: Int[np.ndarray, " K"], progress: Int[np.ndarray, " 12"]
+        self, row: int, order: Int[np.ndarray, " K"], progress: Int[np.ndarray, " 12"]
     ) -> tuple[Any, ...]:
         """Return what the loop is given of a run, in its order."""
-        mine = self.world_of_run(place, order)
+        mine = self.world_of_run(row, order)
         every, self_duels, patience, progress[CLOCK], monitored = self._manner
         num_arms = self._num_arms
         ledger = PairLedger(
             checkpoints=self.grid,
             plays=np.zeros((num_arms, num_arms), dtype=np.int64),
-            plays_at=self.plays_at[place],
+            plays_at=self.plays_at[row],
             shares=np.zeros((3, num_arms), dtype=np.int64),
         )
         reports = rounds.new_reports(every, int(self.grid[-1]))
@@ -175,16 +153,13 @@ class PairTables:
         """Return where recommended arms are written."""
         return progress[:, RECOMMENDED]
 
-    def found(self, done: int) -> dict[str, Shaped[np.ndarray, "run ..."]]:
+    def results(self, done: int) -> dict[str, Shaped[np.ndarray, "run ..."]]:
         """Return the plays of the first runs, by positions."""
         return {"plays": self.plays_at[:done]}
 
 
 class WorldTables(PairTables):
-    """The same for runs in a world, which has a generator of its own in every run.
-
-    ``words`` seed it. Whether Numba plays the world is said by ``is_compiled``.
-    """
+    """The same for runs in a world, which has a generator of its own in every run."""
 
     def __init__(
         self,
@@ -211,16 +186,16 @@ class WorldTables(PairTables):
             BAD_REGRET: "regret returned {value}, which is not a finite number",
         }
 
-    def world_of_run(self, place: int, order: Int[np.ndarray, " K"]) -> WorldRun:
+    def world_of_run(self, row: int, order: Int[np.ndarray, " K"]) -> WorldRun:
         """Return a run of the world before its first round."""
         rng = new_generator() if self._rng is None else self._rng
-        reseed(rng, np.append(self._words[place], np.uint32(OF_WORLDS)))
+        reseed(rng, np.append(self._words[row], np.uint32(OF_WORLDS)))
         state = self._world.start(int(self.grid[-1]), rng)
         table, num_notions = self._features, self._regret_at.shape[-1]
         table = np.zeros((len(order), 0)) if table is None else table[order]
         if self._rng is not None:
             self.runs.clear()
-        self.runs[place] = WorldRun(
+        self.runs[row] = WorldRun(
             world=self._record if self.is_compiled else self._world,
             state=state,
             rng=rng,
@@ -230,11 +205,11 @@ class WorldTables(PairTables):
             until=np.zeros(1, dtype=np.int64),
             costs=np.zeros(num_notions),
             regret=np.zeros(num_notions),
-            regret_at=self._regret_at[place],
+            regret_at=self._regret_at[row],
             counts=np.zeros(len(order), dtype=np.int64),
             wrong=np.zeros(1),
         )
-        return self.runs[place]
+        return self.runs[row]
 
     def arrivals(
         self, order: Int[np.ndarray, " K"], given: tuple[Any, ...]
@@ -251,23 +226,17 @@ class WorldTables(PairTables):
 
         return parameters_record(self._world)
 
-    def found(self, done: int) -> dict[str, Shaped[np.ndarray, "run ..."]]:
+    def results(self, done: int) -> dict[str, Shaped[np.ndarray, "run ..."]]:
         """Return the plays of the first runs, by positions, and regret by notions."""
-        return super().found(done) | {"regret": self._regret_at[:done]}
+        return super().results(done) | {"regret": self._regret_at[:done]}
 
 
-def _play_quietly(*given: Any) -> None:
-    # The keys of splits are to overflow.
-    with np.errstate(over="ignore"):
-        rounds.play(*given)
+# The keys of splits are to overflow.
+_play_quietly: Any = np.errstate(over="ignore")(rounds.play)
 
 
 class PolicyRuns:
-    """Runs of a policy: a rule, compiled with the loop if it says so, or a kernel.
-
-    ``tables`` is what the loop reads and writes; ``stopping`` may end runs. What a
-    kernel is told before the first round is in ``votes``.
-    """
+    """Runs of a policy: a rule, compiled with the loop if it says so, or a kernel."""
 
     side_by_side = 1
     device = "cpu"
@@ -291,16 +260,18 @@ class PolicyRuns:
         self._progress = new_progress(len(runs))
         self._place, self._state = 0, None
         # What plays a policy, and the form in which that knows it.
-        self._play, self._own = tables.play, policy
+        self._play, self._rule = tables.play, policy
         if self._play is rounds.play and not is_users(type(policy).__module__):
             self._play = _play_quietly
         world = getattr(environment, "world", None)
-        in_pairs = isinstance(environment, PairwiseEnvironment | WorldEnvironment)
+        form: Any = None
+        if isinstance(environment, WorldEnvironment):
+            form = type(world), len(environment.world.notions) > 1
         is_open = getattr(tables, "is_open", False)
         in_one = not is_open and is_program(environment, policy)
         # Numba takes half a second to import.
         if isinstance(policy, ScalarKernel):
-            self._own = None
+            self._rule = None
             if world is None:
                 from bayesduel.simulation.programs import program, program_name
 
@@ -308,8 +279,10 @@ class PolicyRuns:
                 self._play, self._hear = program(name), program(name, "hear")
             elif in_one:
                 from bayesduel.simulation.compiled_rounds import kernel_rounds
+                from bayesduel.simulation.programs import program_name
 
-                self._play = kernel_rounds(policy.name, stopping, world)
+                name = program_name(policy.name, stopping)
+                self._play = kernel_rounds(name, form)
             else:
                 self._play = python_loop(type(world), contextual=False, kernel=policy)
         elif in_one:
@@ -318,24 +291,20 @@ class PolicyRuns:
                 parameters_record,
             )
 
-            self._play = compiled_rounds(type(policy), world if in_pairs else None)
-            self._own = parameters_record(policy)
+            self._play = compiled_rounds(type(policy), form)
+            self._rule = parameters_record(policy)
         tables.is_compiled = in_one
 
     def compile(self, rng: np.random.Generator) -> None:
         """Play no event, with a state that is thrown away."""
         self.begin(0, rng)(0)
 
-    def begin(self, place: int, rng: np.random.Generator) -> GoOn:
-        """Return what plays a run up to so many events: the events, the rounds.
-
-        Raises ``SimulationError`` if the policy asks for what there is not; names run
-        and round.
-        """
-        progress, order = self._progress[place], self._orders[place]
-        self._place, progress[:] = place, 0
-        with self._about(place):
-            given = self._tables.of_run(place, order, progress)
+    def begin(self, row: int, rng: np.random.Generator) -> GoOn:
+        """Return what plays a run up to so many events; it returns events, rounds."""
+        progress, order = self._progress[row], self._orders[row]
+        self._place, progress[:] = row, 0
+        with self._about(row):
+            given = self._tables.of_run(row, order, progress)
             arrivals = None
             if isinstance(self._tables, WorldTables):
                 arrivals = self._tables.arrivals(order, given)
@@ -344,26 +313,26 @@ class PolicyRuns:
                 order = order[positions]
             self._state = state = self._tables.start(self._policy, order, rng)
             if self._votes is not None:
-                told = rng.permutation(self._votes)
-                told[:, :2] = np.argsort(order)[told[:, :2]]
-                self._hear(self._own, state, rng, given[-1], progress, told)
+                votes = rng.permutation(self._votes)
+                votes[:, :2] = np.argsort(order)[votes[:, :2]]
+                self._hear(self._rule, state, rng, given[-1], progress, votes)
         serve = getattr(self._policy, "solve_on_host", None)
 
         monitor = given[-2] if isinstance(given[-2], Monitor) else None
 
         def play_on(limit: int) -> None:
-            self._play(self._own, state, rng, *given, limit)
+            self._play(self._rule, state, rng, *given, limit)
             while serve is not None and serve(state):
-                self._play(self._own, state, rng, *given, limit)
+                self._play(self._rule, state, rng, *given, limit)
 
         def go_on(limit: int) -> tuple[int, int]:
             nonlocal state, given
             events, *before = progress[_MOVES]
-            with self._about(place):
+            with self._about(row):
                 play_on(limit)
                 while arrivals is not None and arrivals.has_more():
                     positions, wins, given = arrivals.open()
-                    arms = self._orders[place][positions]
+                    arms = self._orders[row][positions]
                     self._state = state = self._tables.start(self._policy, arms, rng)
                     if not begins_from_counts(self._environment.world):
                         wins[:] = 0
@@ -372,12 +341,12 @@ class PolicyRuns:
                 while monitor is not None and monitor.now[BEGINS_ANEW]:
                     self._state = state = self._tables.start(self._policy, order, rng)
                     progress[CLOCK] = 0
-                    self._play(self._own, state, rng, *given, limit)
+                    self._play(self._rule, state, rng, *given, limit)
             if (fault := progress[FAULT]) != NO_FAULT:
-                raise self._fault(place, fault, progress[WRONG])
+                raise self._fault(row, fault, progress[WRONG])
             now, *after = progress[_MOVES]
             if after == before and now > events + PATIENCE:
-                raise self._error(place, "choose asks for no round, again and again")
+                raise self._error(row, "choose asks for no round, again and again")
             return int(progress[EVENTS]), int(progress[PLAYED])
 
         return go_on
@@ -385,90 +354,66 @@ class PolicyRuns:
     def info(self) -> dict[str, float]:
         """Return what the policy says of the run that was begun last."""
         with self._about(self._place):
-            told = declared(self._policy, "info")(self._state)
-            for name, value in dict(told).items():
+            numbers = declared(self._policy, "info")(self._state)
+            for name, value in dict(numbers).items():
                 if np.ndim(value) > 0 or np.asarray(value).dtype.kind not in "biuf":
                     raise PolicyParameterError(
-                        f"{self._label}: info of {name!r}",
-                        "must be one number",
-                        value,
+                        f"{self._label}: info of {name!r}", "must be one number", value
                     )
-            return told
+            return numbers
 
-    def found(self, done: int) -> Found:
-        """Return what the first ``done`` runs have come to."""
+    def results(self, done: int) -> tuple[Any, Any, Any, Any]:
+        """Return ledger, recommendations, events and stops of the first runs."""
         progress, orders = self._progress[:done], self._orders[:done]
         best = self._tables.best_of(self._progress)[:done]
         ledger, best = self._environment.with_original_labels(
-            self._tables.found(done), best, orders
+            self._tables.results(done), best, orders
         )
         info = when_stopped(progress, orders) if self._stops else {}
-        return Found(ledger, best, progress[:, EVENTS].copy(), info)
+        return ledger, best, progress[:, EVENTS].copy(), info
 
-    def _fault(self, place: int, fault: int, wrong: int) -> SimulationError:
+    def _fault(self, row: int, fault: int, wrong: int) -> SimulationError:
         said = self._tables.faults[fault]
-        if fault not in WORLD_FAULTS:
-            return self._error(place, said.format(wrong=wrong))
-        value = self._tables.runs[place].wrong[0]
+        if fault not in (BAD_PROBABILITY, BAD_REGRET):
+            return self._error(row, said.format(wrong=wrong))
+        value = self._tables.runs[row].wrong[0]
         return SimulationError(
             f"{self._environment.world.label}: {said.format(value=value)} "
-            f"(round {wrong} of run {self._runs[place]}, played by {self._label})"
+            f"(round {wrong} of run {self._runs[row]}, played by {self._label})"
         )
 
-    def _error(self, place: int, said: str) -> SimulationError:
-        return SimulationError(f"{self._label}: {said} ({self._where(place)})")
+    def _error(self, row: int, said: str) -> SimulationError:
+        return SimulationError(f"{self._label}: {said} ({self._where(row)})")
 
-    def _where(self, place: int) -> str:
-        played = self._progress[place, PLAYED]
-        return f"round {played + 1} of run {self._runs[place]}"
-
-    def _why_no_features(self) -> str:
-        world = getattr(self._environment, "world", None)
-        if world is not None and world.defines("features"):
-            return (
-                "the features of this world are new in every round: choose gets them "
-                "if the class says contextual = True"
-            )
-        return "the instance has no features"
+    def _where(self, row: int) -> str:
+        played = self._progress[row, PLAYED]
+        return f"round {played + 1} of run {self._runs[row]}"
 
     @contextmanager
-    def _about(self, place: int) -> Iterator[None]:
+    def _about(self, row: int) -> Iterator[None]:
         """Say of an exception of the policy where it was raised."""
         try:
             yield
         except BayesduelError:
             raise
         except Exception as error:
-            line = _line_of_user(error)
-            culprit = self._label
-            if (world := _world_of(error)) is not None:
-                culprit = f"{world.label}, in which {self._label} plays,"
-            note = f"raised by {culprit} in {self._where(place)}{line}"
+            culprit, line = self._label, ""
+            for frame, number in walk_tb(error.__traceback__):
+                owner = frame.f_locals.get("self")
+                if isinstance(owner, WorldBase):
+                    culprit = f"{owner.label}, in which {self._label} plays,"
+                if is_users(frame.f_globals.get("__name__")):
+                    line = f", {Path(frame.f_code.co_filename).name}, line {number}"
+            note = f"raised by {culprit} in {self._where(row)}{line}"
             if "NoneType" in str(error) and self._environment.features is None:
-                note += "; problem.features is None, as " + self._why_no_features()
+                world = getattr(self._environment, "world", None)
+                why = "the instance has no features"
+                if world is not None and world.defines("features"):
+                    why = "the features of this world are new in every round: choose "
+                    why += "gets them if the class says contextual = True"
+                note += f"; problem.features is None, as {why}"
             error.add_note(note)
             raise
-
-
-def _world_of(error: Exception) -> WorldBase | None:
-    """Return the world one of whose methods has raised an error, if any."""
-    frame, found = error.__traceback__, None
-    while frame is not None:
-        owner = frame.tb_frame.f_locals.get("self")
-        found = owner if isinstance(owner, WorldBase) else found
-        frame = frame.tb_next
-    return found
-
-
-def _line_of_user(error: Exception) -> str:
-    """Return where a user's code has raised an error, or called what has raised it."""
-    frame, found = error.__traceback__, ""
-    while frame is not None:
-        if is_users(frame.tb_frame.f_globals.get("__name__")):
-            name = Path(frame.tb_frame.f_code.co_filename).name
-            found = f", {name}, line {frame.tb_lineno}"
-        frame = frame.tb_next
-    return found
 
 
 def is_compiled(policy: Any) -> bool:
@@ -482,10 +427,7 @@ def is_compiled(policy: Any) -> bool:
 
 
 def is_program(environment: Environment, policy: Any) -> bool:
-    """Say whether Numba plays a policy, with its world if that is one, in one program.
-
-    Otherwise Python does, and calls the functions of a kernel one at a time.
-    """
+    """Say whether Numba plays a policy, and its world if it has one, in one program."""
     opened = isinstance(environment, WorldEnvironment)
     if opened and not is_compiled(environment.world):
         return False
@@ -501,21 +443,28 @@ def run_chunk(
     seed: int,
     stopping: StoppingRule | None = None,
     manner: Manner = STRAIGHT,
-    variations: Variations = PLAIN,
+    preferences: Float64[np.ndarray, "run K K"] | None = None,
+    votes: Int[np.ndarray, "vote 3"] | None = None,
     label: str = "",
     **settings: Any,
 ) -> RunRecords:
-    """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
-
-    ``policy`` is a rule, or a kernel that errors call ``label``. An exception of it is
-    raised as it is, with a note that names run and round.
-    """
+    """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``."""
     is_kernel = isinstance(policy, ScalarKernel)
     if not is_kernel:
         check_rule(policy)
     contextual = declared(policy, "contextual") if not is_kernel else False
     if contextual and isinstance(environment, PairwiseEnvironment):
-        environment = _with_features_of_arms(environment)
+        if environment.features is None:
+            raise SimulationArgumentError(
+                "policies",
+                "needs features of the arms, but the instance has none",
+                None,
+                remedy="give them, as PreferenceMatrix(values, features=...) or "
+                "{features}, or take a world with features",
+            )
+        # A world gives its features in every round.
+        world = FixedWorld(environment.preference, environment.features)
+        environment = WorldEnvironment(world, 1, environment.shuffle)
     opened = isinstance(environment, WorldEnvironment)
     if opened and environment.world.defines("first_rounds"):
         stopping = CountedWins()
@@ -527,13 +476,13 @@ def run_chunk(
 
         tables = SetTables(environment, policy, np.array(runs), words, grid)
     else:
-        new = stopping.new_state if stopping is not None else None
+        new: Any = stopping and stopping.new_state
         in_one = is_program(environment, policy)
-        if is_kernel and new is None and in_one:
+        if is_kernel and stopping is None and in_one:
             new = never_stops
-        elif new is not None and not in_one:
+        elif stopping is not None and not in_one:
             # Python reads fields of records, as Numba does.
-            new = partial(_new_unpacked, new)
+            new = lambda num_arms: unpacked(stopping.new_state(num_arms))  # noqa: E731
         if isinstance(environment, WorldEnvironment):
             tables = WorldTables(
                 environment,
@@ -545,28 +494,8 @@ def run_chunk(
                 new_stopping=new,
             )
         else:
-            tables = PairTables(
-                environment, len(runs), grid, manner, new, variations.preferences
-            )
-    own = PolicyRuns(
-        environment, policy, runs, orders, tables, stopping, variations.votes, label
+            tables = PairTables(environment, len(runs), grid, manner, new, preferences)
+    policy_runs = PolicyRuns(
+        environment, policy, runs, orders, tables, stopping, votes, label
     )
-    return play_runs(own, words, runs=runs, horizon=int(grid[-1]), **settings)
-
-
-def _with_features_of_arms(environment: PairwiseEnvironment) -> WorldEnvironment:
-    """Return a matrix as a world, which gives its features in every round."""
-    if environment.features is None:
-        raise SimulationArgumentError(
-            "policies",
-            "needs features of the arms, but the instance has none",
-            None,
-            remedy="give them, as PreferenceMatrix(values, features=...) or "
-            "{features}, or take a world with features",
-        )
-    world = FixedWorld(environment.preference, environment.features)
-    return WorldEnvironment(world, 1, environment.shuffle)
-
-
-def _new_unpacked(new_state: Callable[[int], Any], num_arms: int) -> Any:
-    return unpacked(new_state(num_arms))
+    return play_runs(policy_runs, words, runs=runs, horizon=int(grid[-1]), **settings)

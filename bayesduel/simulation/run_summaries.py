@@ -8,14 +8,10 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float, Int
 
+# Ratio of the ends of a bin: its middle is at most 1 % from all that is in it
 GROWTH = 1.02
-"""Ratio of the ends of a bin: its middle is at most 1 % from all that is in it."""
-
-SMALLEST = 2.0**-30
-"""Smaller regret counts as zero."""
-
-_ZERO = 0
-"""Number of the bin of what is smaller than ``SMALLEST``."""
+SMALLEST = 2.0**-30  # Smaller regret counts as zero
+_ZERO = 0  # Number of the bin of what is smaller than ``SMALLEST``
 
 
 def summarize(dataset: xr.Dataset) -> xr.Dataset:
@@ -49,7 +45,7 @@ def summarize(dataset: xr.Dataset) -> xr.Dataset:
         recommended = np.bincount(recommended, minlength=dataset.sizes["arm"])
     else:
         recommended = recommended.sum(axis=0)
-    kept = {name: dataset[name] for name in ("notion", "checkpoint", "arm")}
+    coords = {name: dataset[name] for name in ("notion", "checkpoint", "arm")}
     return xr.Dataset(
         {
             "regret_mean": (both, mean),
@@ -59,17 +55,14 @@ def summarize(dataset: xr.Dataset) -> xr.Dataset:
             "regret_histogram": ((*both, "bin"), counts),
             "recommended": (("arm",), recommended.astype(np.int64)),
         },
-        coords=kept | {"bin": bins},
+        coords=coords | {"bin": bins},
         attrs=dataset.attrs | {"first_run": int(dataset["run"][0])},
     )
 
 
 def join(one: xr.Dataset, other: xr.Dataset) -> xr.Dataset:
-    """Join summaries of different runs.
-
-    The moments by the pairwise rule of Chan, Golub and LeVeque (1983, The American
-    Statistician 37, 242-247), which loses no digits where the mean is large.
-    """
+    """Join summaries of different runs."""
+    # Moments by Chan, Golub and LeVeque (1983), which loses no digits of large means.
     first, second = one.attrs["num_runs"], other.attrs["num_runs"]
     count = first + second
     apart = (other["regret_mean"] - one["regret_mean"]).to_numpy()
@@ -88,11 +81,11 @@ def join(one: xr.Dataset, other: xr.Dataset) -> xr.Dataset:
 
 
 def _on_same_bins(one: xr.Dataset, other: xr.Dataset) -> tuple[xr.Dataset, xr.Dataset]:
-    bins = [each["bin"].to_numpy() for each in (one, other)]
+    bins = [part["bin"].to_numpy() for part in (one, other)]
     wanted = np.arange(
-        min(each[0] for each in bins), max(each[-1] for each in bins) + 1
+        min(part[0] for part in bins), max(part[-1] for part in bins) + 1
     )
-    if all(each.size == wanted.size for each in bins):
+    if all(part.size == wanted.size for part in bins):
         return one, other
     return one.reindex(bin=wanted, fill_value=0), other.reindex(
         bin=wanted, fill_value=0
@@ -102,10 +95,7 @@ def _on_same_bins(one: xr.Dataset, other: xr.Dataset) -> tuple[xr.Dataset, xr.Da
 def _histogram(
     rows: Float[np.ndarray, "notion checkpoint run"],
 ) -> tuple[Int[np.ndarray, " bin"], Int[np.ndarray, "notion checkpoint bin"]]:
-    """Count what is in each bin, from the first to the last that is not empty.
-
-    Bin k > 0 holds what is from ``SMALLEST`` growth^(k - 1) to ``SMALLEST`` growth^k.
-    """
+    """Count what is in each bin, from the first to the last that is not empty."""
     exponents = np.log(np.maximum(rows, SMALLEST) / SMALLEST) / np.log(GROWTH)
     numbers = np.where(rows < SMALLEST, _ZERO, 1 + exponents.astype(np.int64))
     bins = np.arange(numbers.min(), numbers.max() + 1)

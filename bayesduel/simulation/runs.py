@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num, UInt32
@@ -54,10 +54,7 @@ class PairwiseEnvironment:
         recommendation: Int[np.ndarray, " run"],
         order: Int[np.ndarray, "run K"],
     ) -> tuple[dict[str, Num[np.ndarray, "run C ..."]], Int[np.ndarray, " run"]]:
-        """Turn positions into arms, in what was recorded and recommended.
-
-        Rounds of {i, j} go to [min(i, j), max(i, j)]; self-duels stay on the diagonal.
-        """
+        """Turn positions into arms, in what was recorded and recommended."""
         best = np.take_along_axis(order, recommendation[:, None], axis=1)[:, 0]
         plays = plays_by_arm(ledger["plays"], order)
         return ledger | {"plays": plays}, best.astype(np.int64)
@@ -65,17 +62,7 @@ class PairwiseEnvironment:
 
 @dataclass(frozen=True)
 class WorldEnvironment:
-    """A world other than a preference matrix, which adds up regret itself.
-
-    Parameters
-    ----------
-    world : World
-        The world.
-    num_notions : int
-        Number of its notions of regret.
-    shuffle : bool
-        Relabel the arms at random in each run.
-    """
+    """A world other than a preference matrix, which adds up regret itself."""
 
     world: World
     num_notions: int
@@ -143,8 +130,8 @@ class SubsetEnvironment:
         return {"offers": offers, "regret": ledger["regret"]}, best
 
 
+# Environments in which policies are simulated: duels, or offers of sets
 type Environment = PairwiseEnvironment | WorldEnvironment | SubsetEnvironment
-"""Environments in which policies are simulated: duels, or offers of sets."""
 
 
 def plays_by_arm(
@@ -157,34 +144,29 @@ def plays_by_arm(
     checkpoint = np.arange(plays.shape[1])[None, :, None, None]
     row = position[:, None, :, None]
     column = position[:, None, None, :]
-    own = plays[run, checkpoint, row, column]
-    both = own + np.swapaxes(own, 2, 3)
+    plays_in_order = plays[run, checkpoint, row, column]
+    both = plays_in_order + np.swapaxes(plays_in_order, 2, 3)
     upper = np.triu(np.ones((num_arms, num_arms), dtype=bool), 1)
     diagonal = np.eye(num_arms, dtype=bool)
-    return np.where(upper, both, np.where(diagonal, own, 0))
+    return np.where(upper, both, np.where(diagonal, plays_in_order, 0))
 
 
 # --- Orders and seeds ----------------------------------------------------------------
 
 Word = UInt32[np.ndarray, "..."]
 
+# Number that is folded in instead of an event number when a run starts
 INIT = 2**32 - 1
-"""Number that is folded in instead of an event number when a run starts."""
 
 
 def orders_and_words(
     environment: Environment, runs: range, seed: int
 ) -> tuple[Int[np.ndarray, "run K"], UInt32[np.ndarray, "run 2"]]:
-    """Return the order of the arms in every run, and the words of its key.
-
-    Orders are int32 (run, K): the arm at each position. Words are uint32 (run, 2), as
-    ``jax.random.key_data(fold_in(key(seed), number))``; ``seed`` is below 2^63, numbers
-    of runs are below 2^32.
-
-    The order of a shuffled environment is drawn by ``split(fold_in(key, INIT))[0]``:
-    arms by 32 random bits each, as ``jax.random.permutation`` sorts them. Two with
-    equal bits, one pair in 2^32, keep their order.
-    """
+    """Return the order of the arms in every run, and the words of its key."""
+    # Words are those of ``jax.random.key_data(fold_in(key(seed), number))``. An order
+    # is drawn by ``split(fold_in(key, INIT))[0]``: arms are sorted by 32 random bits
+    # each, as by ``jax.random.permutation``. Seeds are below 2^63, numbers of runs
+    # below 2^32.
     num_arms, shuffle = environment.num_arms, environment.shuffle
     # Chunks are short, and a few hundred numbers take NumPy as long as twenty.
     size = max(16, 2048 // num_arms)
@@ -230,34 +212,26 @@ _WORD = 32
 
 
 def threefry(key: tuple[Word, Word], count: tuple[Word, Word]) -> tuple[Word, Word]:
-    """Return Threefry-2x32 with 20 rounds of counts by keys, the generator of JAX.
-
-    Arrays of one rank, which broadcast. J. K. Salmon, M. A. Moraes, R. O. Dror and
-    D. E. Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011.
-    """
+    """Return Threefry-2x32 with 20 rounds of counts by keys, the generator of JAX."""
+    # Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers", SC 2011.
     schedule = (*key, key[0] ^ key[1] ^ _PARITY)
-    one, other = count[0] + schedule[0], count[1] + schedule[1]
+    left_word, right_word = count[0] + schedule[0], count[1] + schedule[1]
     for group in range(1, 6):
         for rotation in _ROTATIONS[(group - 1) % 2]:
-            one = one + other
-            left = other << np.uint32(rotation)
-            other = (left | other >> np.uint32(_WORD - rotation)) ^ one
-        one = one + schedule[group % 3]
-        other = other + schedule[(group + 1) % 3] + np.uint32(group)
-    return one, other
+            left_word = left_word + right_word
+            left = right_word << np.uint32(rotation)
+            right_word = (left | right_word >> np.uint32(_WORD - rotation)) ^ left_word
+        left_word = left_word + schedule[group % 3]
+        right_word = right_word + schedule[(group + 1) % 3] + np.uint32(group)
+    return left_word, right_word
 
 
 # --- Playing -------------------------------------------------------------------------
 
-PROGRAMS = {
-    "scalar": "kernel-1",
-    "jax": "jax-3",
-    "asked": "jax-4",
-    "numpy": "numpy-1",
-}
-"""Names of the engines in results, with a version of their random streams: it grows
-where run r of a seed becomes another one. ``asked`` is JAX where duels are told late,
-or self-duels left out."""
+# Names of the engines in results, with a version of their random streams: it grows
+# where run r of a seed becomes another one. ``late`` is JAX where duels are told late,
+# or self-duels left out.
+PROGRAMS = {"scalar": "kernel-1", "jax": "jax-3", "late": "jax-4", "numpy": "numpy-1"}
 
 
 @dataclass(frozen=True)
@@ -270,24 +244,14 @@ class RunRecords:
     events: np.ndarray
     run_seconds: float
     compile_seconds: float
-    device: str = "cpu"
-    """The device, as JAX calls it."""
-
-
-class Found(NamedTuple):
-    """Results of the first runs of a chunk, in the original labels."""
-
-    ledger: dict[str, np.ndarray]
-    recommendation: np.ndarray
-    events: np.ndarray
-    info: dict[str, np.ndarray]
+    device: str = "cpu"  # The device, as JAX calls it
 
 
 type GoOn = Callable[[int], tuple[Any, Any]]
 
 
 def play_runs(
-    own: Any,
+    policy_runs: Any,
     words: UInt32[np.ndarray, "run W"],
     *,
     runs: range,
@@ -296,33 +260,31 @@ def play_runs(
     segment_seconds: float,
     on_progress: Callable[[float], None] | None = None,
 ) -> RunRecords:
-    """Play the runs numbered ``runs``, each with a generator seeded by its words.
-
-    ``own`` is a :class:`bayesduel.simulation.driver.PolicyRuns`, and the words are
-    those of :func:`bayesduel.simulation.runs.orders_and_words`.
-    Runs are played in segments of about ``segment_seconds``, between which
-    ``on_progress`` is called with the share of rounds played, on a log scale.
-
-    Raises ``SimulationError`` if a run has used up ``event_limit`` events.
-    """
+    """Play the runs numbered ``runs``, each with a generator seeded by its words."""
+    # In segments of about ``segment_seconds``; ``on_progress`` is called in between
+    # with the share of rounds played, on a log scale.
     began = time.perf_counter()
     rng = new_generator()
-    own.compile(rng)
+    policy_runs.compile(rng)
     compiled = reported = time.perf_counter()
     infos: list[dict[str, Any]] = []
     more = 1  # Events of a segment; of an expensive model, one takes seconds.
-    for done in range(0, len(runs), own.side_by_side):
+    for done in range(0, len(runs), policy_runs.side_by_side):
         reseed(rng, words[done])
-        beside = runs[done : done + own.side_by_side]
-        go_on, limit, plays = own.begin(done, rng), 0, np.array([True])
+        beside = runs[done : done + policy_runs.side_by_side]
+        go_on, limit, plays = policy_runs.begin(done, rng), 0, np.array([True])
         while plays.any():
             limit = min(limit + more, event_limit)
             start = time.perf_counter()
             events, played = (np.atleast_1d(x)[: len(beside)] for x in go_on(limit))
             now = time.perf_counter()
             plays = played < horizon
-            for place in np.flatnonzero(plays & (events >= event_limit)):
-                raise out_of_events(beside[place], played[place], events[place])
+            for row in np.flatnonzero(plays & (events >= event_limit)):
+                raise SimulationError(
+                    f"run {beside[row]} stopped at round {played[row] + 1} after "
+                    f"{events[row]} events: at most {events[row]} fit into its counts; "
+                    "shorten the horizon or use look-ahead"
+                )
             if plays.any():
                 longer = more * segment_seconds / max(now - start, 1e-3)
                 more = int(np.clip(longer, 1, 1e9))
@@ -332,31 +294,28 @@ def play_runs(
                 others = np.log1p(played[plays]).sum() / np.log1p(horizon)
                 on_progress(float((finished + others) / len(runs)))
                 reported = now
-        infos.append(own.info())
-    if any(each.keys() != infos[0].keys() for each in infos):
+        infos.append(policy_runs.info())
+    if any(info.keys() != infos[0].keys() for info in infos):
         raise SimulationError("info must name the same numbers after every run")
-    found = own.found(len(runs))
-    told = {
-        name: np.concatenate([np.atleast_1d(each[name]) for each in infos])[: len(runs)]
+    numbers = {
+        name: np.concatenate([np.atleast_1d(info[name]) for info in infos])[: len(runs)]
         for name in infos[0]
     }
+    ledger, recommendation, events, stops = policy_runs.results(len(runs))
     return RunRecords(
-        ledger=found.ledger,
-        recommendation=found.recommendation,
-        info=told | found.info,
-        events=found.events,
+        ledger=ledger,
+        recommendation=recommendation,
+        info=numbers | stops,
+        events=events,
         run_seconds=time.perf_counter() - compiled,
         compile_seconds=compiled - began,
-        device=own.device,
+        device=policy_runs.device,
     )
 
 
 def new_generator() -> np.random.Generator:
-    """Return a generator that :func:`reseed` seeds run after run.
-
-    NumPy's SFC64, as the fastest. To make another one known to compiled code takes as
-    long as 50 duels.
-    """
+    """Return a generator that :func:`reseed` seeds run after run."""
+    # NumPy's fastest. Another one costs compiled code the time of 50 duels.
     return np.random.Generator(np.random.SFC64(0))
 
 
@@ -365,13 +324,4 @@ def reseed(rng: np.random.Generator, seed: UInt32[np.ndarray, " W"]) -> None:
     rng.bit_generator.state = np.random.SFC64(np.random.SeedSequence(seed)).state
 
 
-OF_WORLDS = 1
-"""Added to the words that seed a run, for the generator of its world."""
-
-
-def out_of_events(run: int, played: int, events: int) -> SimulationError:
-    """Return the error that a run has used up its events."""
-    return SimulationError(
-        f"run {run} stopped at round {played + 1} after {events} events: at most "
-        f"{events} fit into its counts; shorten the horizon or use look-ahead"
-    )
+OF_WORLDS = 1  # Added to the words that seed a run, for the generator of its world

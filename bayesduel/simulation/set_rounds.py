@@ -48,15 +48,12 @@ from bayesduel.simulation.set_worlds import (
     set_world,
 )
 
+# Faults: the length of a mask, how many arms it marks, rounds below 1
 BAD_LENGTH, BAD_SIZE, BAD_ROUNDS, BAD_RECOMMENDATION = range(1, 5)
-"""Faults: the length of a mask, how many arms it marks, rounds below 1."""
 
 
 class SetLedger(NamedTuple):
-    """Rounds in which each position was offered and sums of regret, per notion.
-
-    So far and at the checkpoints; and the set that is recommended at the end.
-    """
+    """Rounds in which each position was offered and sums of regret, per notion."""
 
     offers: Int[np.ndarray, " n"]
     regret: Float[np.ndarray, " N"]
@@ -78,9 +75,9 @@ def update(
     policy.update(state, rng, round_, subset, rounds, rewards)
 
 
-def as_offer(asked: Any) -> Offer:
+def as_offer(choice: Any) -> Offer:
     """Return a set as an offer for a single round, and an offer as it is."""
-    offer = asked if isinstance(asked, Offer) else Offer(asked)
+    offer = choice if isinstance(choice, Offer) else Offer(choice)
     subset = as_mask(offer.subset)
     try:
         return Offer(subset, index(offer.rounds), bool(offer.until_no_choice))
@@ -131,30 +128,27 @@ def add_offer(
     lane: SetLane,
     subset: Bool[np.ndarray, " n"],
     checkpoints: Int[np.ndarray, " C"],
-    place: int,
+    checkpoint: int,
     played: int,
     rounds: int,
     ledger: SetLedger,
 ) -> int:
-    """Count rounds of one set, and write down what is so far at checkpoints among them.
-
-    Returns the number of the next checkpoint, which was ``place`` before.
-    """
-    while place < len(checkpoints) and checkpoints[place] <= played + rounds:
-        passed = checkpoints[place] - played
+    """Count rounds of one set, at checkpoints too; return the next checkpoint."""
+    while checkpoint < len(checkpoints) and checkpoints[checkpoint] <= played + rounds:
+        passed = checkpoints[checkpoint] - played
         for position in range(len(subset)):
             more = passed if subset[position] else 0
-            ledger.offers_at[place, position] = ledger.offers[position] + more
+            ledger.offers_at[checkpoint, position] = ledger.offers[position] + more
         for notion in range(len(lane.costs)):
             more_regret = lane.costs[notion] * passed
-            ledger.regret_at[place, notion] = ledger.regret[notion] + more_regret
-        place += 1
+            ledger.regret_at[checkpoint, notion] = ledger.regret[notion] + more_regret
+        checkpoint += 1
     for position in range(len(subset)):
         if subset[position]:
             ledger.offers[position] += rounds
     for notion in range(len(lane.costs)):
         ledger.regret[notion] += lane.costs[notion] * rounds
-    return place
+    return checkpoint
 
 
 @compiled
@@ -179,14 +173,14 @@ def play(
     progress: Int[np.ndarray, " 12"],
     event_limit: int,
 ) -> None:
-    """Play a run on to its last checkpoint, or to so many events.
-
-    Arms are numbered as the policy knows them. An event is a question to the policy. A
-    fault of the policy ends the run with a status, as compiled code raises nothing.
-    """
+    """Play a run on to its last checkpoint, or to so many events."""
     num_arms = len(ledger.offers)
     horizon = checkpoints[-1]
-    played, events, place = progress[PLAYED], progress[EVENTS], progress[CHECKPOINT]
+    played, events, checkpoint = (
+        progress[PLAYED],
+        progress[EVENTS],
+        progress[CHECKPOINT],
+    )
     while played < horizon and events < event_limit:
         events += 1
         progress[PLAYED] = played  # So that an error of the policy can be located.
@@ -197,22 +191,22 @@ def play(
         put_forward(world, lane, offer.subset)
         most = min(offer.rounds, horizon - played)
         rounds = answer(world, lane, rng, most, offer.until_no_choice)
-        place = add_offer(
-            lane, offer.subset, checkpoints, place, played, rounds, ledger
+        checkpoint = add_offer(
+            lane, offer.subset, checkpoints, checkpoint, played, rounds, ledger
         )
         played += rounds
         update(policy, state, rng, played, offer.subset, rounds, lane.rewards)
-    progress[PLAYED], progress[EVENTS], progress[CHECKPOINT] = played, events, place
+    progress[PLAYED], progress[EVENTS], progress[CHECKPOINT] = (
+        played,
+        events,
+        checkpoint,
+    )
     if played == horizon:
         note_best(as_mask(recommend(policy, state, rng)), ledger, progress)
 
 
 class OpenRun:
-    """One run of a world: its state, its generator, and the set offered last.
-
-    ``record`` and ``lane`` are what the functions that draw answers read; ``words``
-    seed the run, ``number`` names it in errors.
-    """
+    """One run of a world: its state, its generator, and the set offered last."""
 
     def __init__(
         self,
@@ -305,10 +299,7 @@ def play_open(
     progress: Int[np.ndarray, " 12"],
     event_limit: int,
 ) -> None:
-    """Play a run on to its last checkpoint, or to so many events.
-
-    As :func:`play`, in plain Python.
-    """
+    """Play a run on to its last checkpoint, or to so many events."""
     num_arms, horizon = len(ledger.offers), int(checkpoints[-1])
     while progress[PLAYED] < horizon and progress[EVENTS] < event_limit:
         progress[EVENTS] += 1
@@ -358,11 +349,9 @@ def play_offer(
 
 
 class SetTables:
-    """Inputs and records of runs of offers, ``words`` being those of their keys.
+    """Inputs and records of runs of offers, ``words`` being those of their keys."""
 
-    Worlds of choice are played by their formulas, and all other worlds by the open
-    loop; so are policies that read the features of rounds.
-    """
+    # The open loop plays worlds without formulas, and contextual policies.
 
     def __init__(
         self,
@@ -413,21 +402,21 @@ class SetTables:
         return policy.start(problem, rng)
 
     def of_run(
-        self, place: int, order: Int[np.ndarray, " n"], progress: Int[np.ndarray, " 12"]
+        self, row: int, order: Int[np.ndarray, " n"], progress: Int[np.ndarray, " 12"]
     ) -> tuple[Any, ...]:
         """Return what the loop is given of a run, in its order."""
         ledger = SetLedger(
             offers=np.zeros(len(order), dtype=np.int64),
             regret=np.zeros(len(self._environment.notions)),
-            offers_at=self._offers[place],
-            regret_at=self._regret[place],
-            best=self._best[place],
+            offers_at=self._offers[row],
+            regret_at=self._regret[row],
+            best=self._best[row],
         )
         lane = new_lane(self._world, order)
         if not self.is_open:
             return self._world, lane, self.grid, ledger, progress
         given = self._environment, self._world, lane, int(self.grid[-1])
-        key = int(self._runs[place]), self._words[place]
+        key = int(self._runs[row]), self._words[row]
         run = OpenRun(*given, *key, contextual=self._contextual)
         return run, self.grid, ledger, progress
 
@@ -437,6 +426,6 @@ class SetTables:
         """Return where recommended sets are written."""
         return self._best
 
-    def found(self, done: int) -> dict[str, Shaped[np.ndarray, "run ..."]]:
+    def results(self, done: int) -> dict[str, Shaped[np.ndarray, "run ..."]]:
         """Return offers and regret of the first runs, by positions."""
         return {"offers": self._offers[:done], "regret": self._regret[:done]}

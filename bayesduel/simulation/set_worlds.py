@@ -21,49 +21,36 @@ from bayesduel.instances.choice import (
 from bayesduel.instances.subset_world import FEEDBACKS, SubsetWorld
 from bayesduel.ops.scalar.compiled import compiled
 
+# Kinds of rules; of the last one the loop asks the world
 LOGIT, GAUSSIAN, TABLE, INDEPENDENT, OPEN = range(5)
-"""Kinds of rules; of the last one the loop asks the world."""
 
+# The kind of each rule
 _RULES = {
     LogitRule: LOGIT,
     GaussianRule: GAUSSIAN,
     TableRule: TABLE,
     IndependentRule: INDEPENDENT,
 }
-"""The kind of each rule."""
-
-WINNER, RANKING, REWARDS = range(3)
-"""Kinds of feedback, in the order of ``FEEDBACKS``."""
-
-SUM_OF_PROBABILITIES, SUM, MEAN, PREFERRED = range(4)
-"""Forms of a notion of regret."""
-
+WINNER, RANKING, REWARDS = range(3)  # Kinds of feedback, in the order of ``FEEDBACKS``
+SUM_OF_PROBABILITIES, SUM, MEAN, PREFERRED = range(4)  # Forms of a notion of regret
 _FORMS = ("rewards", "sum", "mean", "preferred")
 
 
-_MOST_DRAWS = 2**62
-"""Draws that are counted at once."""
+_MOST_DRAWS = 2**62  # Draws that are counted at once
 
 
 class SetWorld(NamedTuple):
-    """The constants of all runs: the rule, the feedback, the notions of regret.
-
-    Arrays by arms. Those of other rules than this one are empty: one program plays all.
-    """
+    """The constants of all runs; arrays of rules other than this one are empty."""
 
     rule: int
     feedback: int
     has_no_choice: bool
     least_size: int
     most_size: int
-    levels: int
-    """Steps from 0 to the largest reward of an arm in a round."""
-
+    levels: int  # Steps from 0 to the largest reward of an arm in a round
     step: float
     places: int
-    numbers: Float[np.ndarray, " n"]
-    """Weights of a logit rule, or means."""
-
+    numbers: Float[np.ndarray, " n"]  # Weights of a logit rule, or means
     no_choice_weight: float
     log_cdf: Float[np.ndarray, "_ Q"]
     node_weights: Float[np.ndarray, "_ Q"]
@@ -108,12 +95,7 @@ def has_formulas(world: SubsetWorld) -> bool:
 def set_world(
     world: SubsetWorld, notions: tuple[str, ...], *, is_open: bool = False
 ) -> SetWorld:
-    """Return what the loop reads of a world that records some notions of regret.
-
-    Of an open world no formulas: the open loop fills in ``numbers`` for every set.
-
-    Raises ``ChoiceWorldError`` if a world of choice has no such notion.
-    """
+    """Return what the loop reads of a world; of an open one no formulas."""
     num_arms, num_notions = world.num_arms, len(notions)
     formulas: dict[str, Any] = {
         "numbers": np.zeros(num_arms),
@@ -154,7 +136,7 @@ def set_world(
         places=int(world.places),
         no_choice_weight=weight,
         # Copies: arrays that may not be written to are of another type for Numba.
-        **{name: np.array(each, order="C") for name, each in formulas.items()},
+        **{name: np.array(value, order="C") for name, value in formulas.items()},
     )
 
 
@@ -174,10 +156,7 @@ def new_lane(world: SetWorld, order: Int[np.ndarray, " n"]) -> SetLane:
 
 @compiled
 def put_forward(world: SetWorld, lane: SetLane, subset: Bool[np.ndarray, " n"]) -> None:
-    """Note a set of positions as the offered one, with its probabilities and costs.
-
-    It must not be empty: so no set is there before the first one.
-    """
+    """Note a set of positions, not empty, with its probabilities and costs."""
     is_new = False
     for position in range(len(subset)):
         arm = lane.order[position]
@@ -246,11 +225,11 @@ def gaussian_probabilities(
 @compiled
 def rank_of(world: SetWorld, offered: Bool[np.ndarray, " n"]) -> int:
     """Return the place of a set of k arms among all: the sum of "a_c choose c"."""
-    rank, place = 0, 0
+    rank, chosen = 0, 0
     for arm in range(len(offered)):
         if offered[arm]:
-            rank += world.binomials[arm, place]
-            place += 1
+            rank += world.binomials[arm, chosen]
+            chosen += 1
     return rank
 
 
@@ -311,10 +290,8 @@ def preferred_cost(
 def answer(
     world: SetWorld, lane: SetLane, rng: Generator, most: int, until_no_choice: bool
 ) -> int:
-    """Play the set that was put forward for up to ``most`` rounds, at least 1.
-
-    Return how many there were; ``lane.rewards`` are their sums.
-    """
+    """Play the set put forward for 1 to ``most`` rounds, whose number is returned."""
+    # ``lane.rewards`` are the sums of rewards.
     for position in range(len(lane.rewards)):
         lane.rewards[position] = 0.0
     if world.feedback == REWARDS:
@@ -336,11 +313,8 @@ def answer(
 
 @compiled
 def rounds_with_choice(waits: float, nobody: float, most: int) -> int:
-    """Return how many rounds go before the first in which nobody is chosen.
-
-    By inversion: ``waits`` is a standard exponential variable. All of ``most`` where
-    that is none of them.
-    """
+    """Return how many of ``most`` rounds go before the first without a choice."""
+    # By inversion: ``waits`` is a standard exponential variable.
     if nobody >= 1.0:
         return 0
     hazard = -math.log1p(-nobody)
@@ -351,10 +325,7 @@ def rounds_with_choice(waits: float, nobody: float, most: int) -> int:
 
 @compiled
 def draw_winner(lane: SetLane, rng: Generator, nobody: float) -> None:
-    """Draw who is chosen in a round, in proportion to the probabilities.
-
-    ``nobody`` is that of no arm.
-    """
+    """Draw who is chosen in a round; ``nobody`` is the probability of no arm."""
     left = rng.random() * (nobody + sum_over(lane.offered, lane.probabilities))
     last = -1
     for position in range(len(lane.order)):
@@ -400,12 +371,9 @@ def draw_rewards(world: SetWorld, lane: SetLane, rng: Generator, rounds: int) ->
 
 @compiled
 def draw_ranking(world: SetWorld, lane: SetLane, rng: Generator) -> None:
-    """Draw a Plackett-Luce ranking of the set.
-
-    Arms arrive after exponential times with their weights as rates; the order is that
-    of drawing without replacement in proportion to the weights. ``places`` for the
-    first arm, one less for each later one, 0 at last.
-    """
+    """Draw a Plackett-Luce ranking of the set."""
+    # Arms arrive after exponential times with their weights as rates. The first is
+    # worth ``places``, each later one 1 less, down to 0.
     arrival = lane.scratch
     for position in range(len(lane.order)):
         arm = lane.order[position]
@@ -415,6 +383,6 @@ def draw_ranking(world: SetWorld, lane: SetLane, rng: Generator) -> None:
     for position in range(len(lane.order)):
         if arrival[position] < np.inf:
             earlier = 0
-            for other in range(len(lane.order)):
-                earlier += arrival[other] < arrival[position]
+            for rival in range(len(lane.order)):
+                earlier += arrival[rival] < arrival[position]
             lane.rewards[position] = max(world.places - earlier, 0)

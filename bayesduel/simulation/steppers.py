@@ -32,15 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Memory:
-    """The policy in the middle of its questions.
-
-    Attributes
-    ----------
-    state : Any
-        The state of the policy.
-    round : int
-        Rounds so far on the clock of the policy, with self-duels and open questions.
-    """
+    """The policy in the middle of its questions, and the rounds on its clock."""
 
     state: Any
     round: int = 0
@@ -80,13 +72,24 @@ class Stepper(ABC):
 
     program: str | None = None
 
+    def __init__(self, num_arms: int, seed: int, epoch: int) -> None:
+        self._num_arms, self._seed, self._epoch = num_arms, seed, epoch
+        # One generator throughout: compiled code takes long to get to know another.
+        self._rng = np.random.Generator(np.random.PCG64(0))
+
+    def _generator(self, number: int) -> Generator:
+        """Return ``np.random.default_rng((seed, epoch, number))``, 0 at the start."""
+        words = np.random.SeedSequence((self._seed, self._epoch, number))
+        self._rng.bit_generator.state = np.random.PCG64(words).state
+        return self._rng
+
     @abstractmethod
     def begin(self, wins: Int[np.ndarray, "K K"]) -> Memory:
         """Return the memory after votes that the policy did not ask for."""
 
-    @abstractmethod
     def copied(self, memory: Memory) -> Memory:
         """Return a copy that later events leave alone."""
+        return deepcopy(memory)
 
     def packed(self, memory: Memory) -> Memory:
         """Return a memory to be pickled, without tables that all states share."""
@@ -101,10 +104,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def ask(self, memory: Memory, number: int) -> Question | None:
-        """Let the policy choose until it names different arms; None where it does not.
-
-        That is the event ``number``.
-        """
+        """Let the policy choose until it names different arms, if it does."""
 
     @abstractmethod
     def tell(
@@ -116,41 +116,17 @@ class Stepper(ABC):
         wins: int,
         votes: int,
     ) -> None:
-        """Tell the policy of votes of a pair, of which the first arm won ``wins``.
-
-        Votes that it did not ask for have no question, and take rounds now. Votes of a
-        question may be fewer than it asked for, or none.
-        """
+        """Tell the policy of votes of a pair, of which the first arm won ``wins``."""
+        # Votes without a question take rounds now. Votes of a question may be fewer
+        # than it asked for, or none.
 
     @abstractmethod
     def recommend(self, memory: Memory) -> int:
         """Return the arm that the policy believes to be best."""
 
 
-class Seeds:
-    """Seeds what is random about each event."""
-
-    def __init__(self, seed: int, epoch: int) -> None:
-        self.seed, self.epoch = seed, epoch
-        # One generator throughout: compiled code takes long to get to know another.
-        self._rng = np.random.Generator(np.random.PCG64(0))
-
-    def generator(self, number: int) -> Generator:
-        """Return ``np.random.default_rng((seed, epoch, number))``, 0 at the start."""
-        words = np.random.SeedSequence((self.seed, self.epoch, number))
-        self._rng.bit_generator.state = np.random.PCG64(words).state
-        return self._rng
-
-    def for_recommendation(self) -> Generator:
-        """Return the generator that breaks ties of a recommendation."""
-        return np.random.default_rng((self.seed, self.epoch, 0, 1))
-
-
 def coin(seed: int, number: int) -> bool:
-    """Return a fair bit for each number, the same in every replay.
-
-    A tie counts for either arm by a coin, as policies know no ties.
-    """
+    """Return a fair bit for each number, the same in every replay: who wins a tie."""
     return bool(zlib.crc32(f"{seed}/{number}".encode()) & 1)
 
 
@@ -163,9 +139,7 @@ def near_pairs(
     return near if near.any() else allowed
 
 
-def pairs_of(
-    wins: Int[np.ndarray, "K K"],
-) -> list[tuple[tuple[int, int], int, int]]:
+def pairs_of(wins: Int[np.ndarray, "K K"]) -> list[tuple[tuple[int, int], int, int]]:
     """Return the pairs that have votes, wins of the lower arm, and their votes."""
     votes = np.triu(wins + wins.T)
     return [
@@ -178,20 +152,10 @@ def votes_of(wins: Int[np.ndarray, "K K"]) -> Records:
     """Return rows of ``VOTES``, pair by pair, of votes that nobody asked for."""
     pairs = pairs_of(wins)
     rows = np.zeros(2 * len(pairs), dtype=VOTES)
-    for place, ((low, high), won, votes) in enumerate(pairs):
-        rows[2 * place] = low, high, 0, 0, 1, won
-        rows[2 * place + 1] = low, high, 0, 0, 0, votes - won
+    for row, ((low, high), won, votes) in enumerate(pairs):
+        rows[2 * row] = low, high, 0, 0, 1, won
+        rows[2 * row + 1] = low, high, 0, 0, 0, votes - won
     return rows[rows["count"] > 0]
-
-
-_NO_ARRAY = np.zeros(0)
-
-
-def _arrays(state: Any) -> list[np.ndarray]:
-    """Return the arrays of the state of a kernel."""
-    if isinstance(state, tuple):
-        return [array for part in state for array in _arrays(part)]
-    return [state]
 
 
 class RuleStepper(Stepper):
@@ -201,13 +165,14 @@ class RuleStepper(Stepper):
         self,
         policy: Policy,
         num_arms: int,
-        seeds: Seeds,
+        seed: int,
+        epoch: int,
         horizon: int | None,
         features: Float[np.ndarray, "K d"] | None,
     ) -> None:
+        super().__init__(num_arms, seed, epoch)
         check_rule(policy)
-        self._policy, self._num_arms, self._seeds = policy, num_arms, seeds
-        self._in_bulk = declared(policy, "explores_in_bulk")
+        self._policy, self._in_bulk = policy, declared(policy, "explores_in_bulk")
         self._horizon = horizon or LONGEST_HORIZON
         self._features = features
         self._context: tuple[Any, ...] = ()
@@ -225,26 +190,27 @@ class RuleStepper(Stepper):
             problem = problem._replace(
                 features=np.array(self._features), num_features=self._features.shape[1]
             )
-        memory = Memory(self._policy.start(problem, self._seeds.generator(0)))
+        memory = Memory(self._policy.start(problem, self._generator(0)))
         if not self._in_bulk:
             for number, (pair, won, votes) in enumerate(pairs_of(wins)):
                 self.tell(memory, number, None, pair, won, votes)
         return memory
 
-    def copied(self, memory: Memory) -> Memory:
-        """Copy all that the state holds."""
-        return deepcopy(memory)
-
     def ask(self, memory: Memory, number: int) -> Question | None:
         """Let the policy choose."""
         from bayesduel.simulation.rounds import as_duel
 
-        rng, before = self._seeds.generator(number), memory.round
+        rng, before = self._generator(number), memory.round
         choose: Any = self._policy.choose
         for _ in range(PATIENCE):
             round_ = memory.round + 1
             duel = as_duel(choose(memory.state, rng, round_, *self._context))
-            self._check(duel, round_)
+            for arm in (duel.champion, duel.first, duel.second):
+                if not 0 <= arm < self._num_arms:
+                    raise SimulationError(
+                        f"{self._policy.label}: choose named the arm {arm} in its "
+                        f"round {round_}; arms are numbered 0 to {self._num_arms - 1}"
+                    )
             idle = min(int(duel.idle_rounds), self._horizon - memory.round)
             memory.round += idle
             if memory.round >= self._horizon:
@@ -258,14 +224,6 @@ class RuleStepper(Stepper):
                 return Question(*pair, rounds, champion, idle, since, memory.round)
         return None
 
-    def _check(self, duel: Any, round_: int) -> None:
-        for arm in (duel.champion, duel.first, duel.second):
-            if not 0 <= arm < self._num_arms:
-                raise SimulationError(
-                    f"{self._policy.label}: choose named the arm {arm} in its round "
-                    f"{round_}; arms are numbered 0 to {self._num_arms - 1}"
-                )
-
     def tell(
         self,
         memory: Memory,
@@ -276,7 +234,7 @@ class RuleStepper(Stepper):
         votes: int,
     ) -> None:
         """Tell the policy of votes, one by one unless it explores in bulk."""
-        rng, update = self._seeds.generator(number), self._policy.update
+        rng, update = self._generator(number), self._policy.update
         if self._in_bulk:
             if question is not None:
                 # Also where nobody answered: then that is the outcome.
@@ -293,7 +251,7 @@ class RuleStepper(Stepper):
         """Return the arm that the policy recommends."""
         from bayesduel.simulation.rounds import as_arm
 
-        rng = self._seeds.for_recommendation()
+        rng = np.random.default_rng((self._seed, self._epoch, 0, 1))
         arm = as_arm(self._policy.recommend(memory.state, rng))
         if not 0 <= arm < self._num_arms:
             raise SimulationError(
@@ -312,12 +270,13 @@ class KernelStepper(Stepper):
         self,
         kernel: ScalarKernel,
         num_arms: int,
-        seeds: Seeds,
+        seed: int,
+        epoch: int,
         horizon: int | None,
         compiled: bool | None,
     ) -> None:
-        self._kernel, self._num_arms, self._seeds = kernel, num_arms, seeds
-        self._horizon = LONGEST_HORIZON if horizon is None else horizon
+        super().__init__(num_arms, seed, epoch)
+        self._kernel, self._horizon = kernel, horizon or LONGEST_HORIZON
         self._calls = KernelCalls(kernel, compiled, num_arms)
 
     def begin(self, wins: Int[np.ndarray, "K K"]) -> Memory:
@@ -328,45 +287,35 @@ class KernelStepper(Stepper):
 
     def copied(self, memory: Memory) -> Memory:
         """Copy the arrays of the state, without tables that all states share."""
-        return Memory(self._mapped(np.ndarray.copy, memory.state), memory.round)
+        return self._mapped(memory, np.ndarray.copy, lambda new: new)
 
     def packed(self, memory: Memory) -> Memory:
         """Leave out tables that all states share."""
-        state = self._mapped(lambda array: array, memory.state, shared=_NO_ARRAY)
-        return Memory(state, memory.round)
+        nothing = np.zeros(0)
+        return self._mapped(memory, lambda array: array, lambda new: nothing)
 
-    def _mapped(
-        self, function: Any, state: Any, shared: np.ndarray | None = None
-    ) -> Any:
-        """Return a state with other arrays; shared ones stay, or become another."""
-        if isinstance(state, tuple):
-            made: Any = state
-            return made._make([self._mapped(function, part, shared) for part in state])
-        if id(state) in self._shared:
-            return state if shared is None else shared
-        return function(state)
+    def restored(self, memory: Memory) -> Memory:
+        """Put the tables that all states share in place of their copies."""
+        return self._mapped(memory, lambda array: array, lambda new: new)
+
+    def _mapped(self, memory: Memory, change: Any, change_shared: Any) -> Memory:
+        """Return a memory with other arrays; those differ that all new states share."""
+
+        def mapped(state: Any, first: Any, second: Any) -> Any:
+            if isinstance(state, tuple):
+                made: Any = state
+                return made._make(map(mapped, state, first, second))
+            return change_shared(first) if first is second else change(state)
+
+        return Memory(mapped(memory.state, *self._two_new), memory.round)
 
     @cached_property
-    def _shared(self) -> dict[int, np.ndarray]:
-        """Arrays that every new state holds, by their ids."""
-        one, other = self._new_state(), self._new_state()
-        known = {id(array) for array in _arrays(one)}
-        return {id(array): array for array in _arrays(other) if id(array) in known}
+    def _two_new(self) -> tuple[Any, Any]:
+        return self._new_state(), self._new_state()
 
     def _new_state(self) -> Any:
         order = np.arange(self._num_arms, dtype=np.int64)
         return self._kernel.new_state(order, self._horizon)
-
-    def restored(self, memory: Memory) -> Memory:
-        """Put the tables that all states share in place of their copies."""
-        state = self._restored(memory.state, self._new_state())
-        return Memory(state, memory.round)
-
-    def _restored(self, state: Any, new: Any) -> Any:
-        if isinstance(state, tuple):
-            made: Any = state
-            return made._make(map(self._restored, state, new))
-        return new if id(new) in self._shared else state
 
     def expect(self, more: int) -> None:
         """Let compiled code take over where much is to come."""
@@ -374,7 +323,7 @@ class KernelStepper(Stepper):
 
     def ask(self, memory: Memory, number: int) -> Question | None:
         """Let the policy choose."""
-        rng, before = self._seeds.generator(number), memory.round
+        rng, before = self._generator(number), memory.round
         ask, horizon = self._calls.ask, self._horizon
         memory.round, duel, note = ask(memory.state, rng, before, horizon)
         while self._kernel.solve_on_host(memory.state):
@@ -404,15 +353,16 @@ class KernelStepper(Stepper):
     def _tell(
         self, memory: Memory, number: int, votes: np.ndarray, *, begins: bool
     ) -> None:
-        tell, rng = self._calls.tell, self._seeds.generator(number)
+        tell, rng = self._calls.tell, self._generator(number)
         memory.round = tell(memory.state, rng, memory.round, votes, begins=begins)
         while self._kernel.solve_on_host(memory.state):
             memory.round = tell(memory.state, rng, memory.round, votes, begins=False)
 
     def recommend(self, memory: Memory) -> int:
         """Return the arm that the policy recommends."""
-        rng, state = self._seeds.for_recommendation(), memory.state
-        arm = self._calls.recommend(state, rng)
+        rng = np.random.default_rng((self._seed, self._epoch, 0, 1))
+        state = memory.state
+        arm = self._calls.call("recommend", state, rng)
         while self._kernel.solve_on_host(state):
-            arm = self._calls.recommend(state, rng)
+            arm = self._calls.call("recommend", state, rng)
         return arm

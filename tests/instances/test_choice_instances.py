@@ -33,8 +33,8 @@ def no_choice(world, arms):
 def regret(world, notion, arms):
     cost = world.cost(notion)
     offered = world.mask(arms)
-    asked = offered | (cost.values == 1) if cost.form == "preferred" else offered
-    probabilities = world.rule.probabilities(asked)
+    questions = offered | (cost.values == 1) if cost.form == "preferred" else offered
+    probabilities = world.rule.probabilities(questions)
     return float(subset_cost(cost.form, offered, probabilities, cost.best, cost.values))
 
 
@@ -114,7 +114,7 @@ def test_gaussian_choice_against_adaptive_quadrature(outside):
     world = choice.gaussian_utility(means, 3, no_choice_mean=outside)
     assert world.has_no_choice == (outside is not None)
     for arms in ((0, 1, 3), (3,)):
-        found = world.probabilities(arms)
+        result = world.probabilities(arms)
         for arm in arms:
             others = [means[j] for j in arms if j != arm]
             others += [] if outside is None else [outside]
@@ -124,9 +124,9 @@ def test_gaussian_choice_against_adaptive_quadrature(outside):
                 return stats.norm.pdf(x - means[arm]) * below
 
             expected, _ = integrate.quad(density, -12, 14, epsabs=1e-13, limit=200)
-            assert found[arm] == pytest.approx(expected, abs=1e-12)
+            assert result[arm] == pytest.approx(expected, abs=1e-12)
         if outside is None:
-            assert found.sum() == pytest.approx(1.0, abs=1e-12)
+            assert result.sum() == pytest.approx(1.0, abs=1e-12)
 
 
 def test_preference_pairs():
@@ -253,9 +253,9 @@ def test_the_worst_round_by_enumeration(world):
     ]
     for notion in world.notions:
         most = max(regret(world, notion, arms) for arms in sets)
-        found = world.most_regret_per_round(notion)
-        assert found == pytest.approx(most, rel=1e-12, abs=1e-12)
-        assert found >= 0
+        result = world.most_regret_per_round(notion)
+        assert result == pytest.approx(most, rel=1e-12, abs=1e-12)
+        assert result >= 0
 
 
 def test_the_worst_round_is_unknown_where_the_rule_is():
@@ -275,14 +275,14 @@ def test_the_worst_round_is_unknown_where_the_rule_is():
 
 
 def test_every_notion_exists_somewhere():
-    found = set()
+    names = set()
     for name in PUBLISHED:
         world = choice.load_world(name)
         assert world.default_notion in world.notions
-        found |= set(world.notions)
-    found |= set(choice.multinomial_logit([0.5, 0.2], 1, no_choice_weight=0.0).notions)
-    found |= set(choice.independent_rewards([0.5, 0.2], 1).notions)
-    assert found == set(SUBSET_REGRET_NOTIONS)
+        names |= set(world.notions)
+    names |= set(choice.multinomial_logit([0.5, 0.2], 1, no_choice_weight=0.0).notions)
+    names |= set(choice.independent_rewards([0.5, 0.2], 1).notions)
+    assert names == set(SUBSET_REGRET_NOTIONS)
 
 
 # Names and bad input

@@ -259,8 +259,8 @@ def test_prices_are_read_with_their_names(corner, tmp_path):
     assert table.loc["tea", "coffee"] == np.inf and table.loc["water", "coffee"] == 0.5
     matrix = [[0.5, 0.6, 0.8], [0.4, 0.5, 0.7], [0.2, 0.3, 0.5]]
     drinks = PreferenceMatrix(matrix, arm_names=["water", "tea", "coffee"])
-    found = identification_bound(drinks, table)
-    assert found.prices[0].tolist() == [0.0, 12.0, 0.5]
+    bound = identification_bound(drinks, table)
+    assert bound.prices[0].tolist() == [0.0, 12.0, 0.5]
 
 
 def test_prices_without_names_and_as_arrays(tmp_path):

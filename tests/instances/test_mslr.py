@@ -90,8 +90,8 @@ def test_random_submatrix_keeps_its_conditions():
             gaps = np.abs(part.values - 0.5)[~np.eye(5, dtype=bool)]
             assert gaps.min() >= 0.05
             if winner != "any":
-                found = part.condorcet_winner is not None
-                assert found == (winner == "condorcet")
+                result = part.condorcet_winner is not None
+                assert result == (winner == "condorcet")
 
 
 def test_random_submatrix_visits_all_arms():

@@ -155,7 +155,7 @@ def test_import_is_light():
         "added = {'scipy', 'cvxpy', 'highspy'} - before\n"
         "print(sorted((never | added) & set(sys.modules)))"
     )
-    found = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert found.stdout.strip() == "[]"
+    assert output.stdout.strip() == "[]"

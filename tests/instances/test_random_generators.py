@@ -33,13 +33,13 @@ def _signs(values):
 def _tournaments(num_arms):
     """All sign patterns of the upper triangle, with the wins of every arm."""
     pairs = list(itertools.combinations(range(num_arms), 2))
-    found = {}
+    by_name = {}
     for signs in itertools.product((False, True), repeat=len(pairs)):
         wins = [0] * num_arms
         for (i, j), sign in zip(pairs, signs, strict=True):
             wins[i if sign else j] += 1
-        found[signs] = wins
-    return found
+        by_name[signs] = wins
+    return by_name
 
 
 def test_shuffles_are_uniform():

@@ -36,7 +36,9 @@ def _admissible(size):
 
 def test_every_ordered_admissible_subset_is_equally_likely():
     sampler = SubmatrixSampler.of(_uneven(), 3, min_gap=0.1, seed=5)
-    possible = [each for subset in _admissible(3) for each in permutations(subset)]
+    possible = [
+        permutation for subset in _admissible(3) for permutation in permutations(subset)
+    ]
     counts = dict.fromkeys(possible, 0)
     num_draws = []
     for number in range(3000):

@@ -90,7 +90,7 @@ def test_notions_are_those_that_regret_returns():
         (Many(), "Many: probabilities must add up to at most 1.*independent"),
         (Answering(), "Answering: answer must have reward 1 for at most one arm"),
     ],
-    ids=lambda each: getattr(each, "label", ""),
+    ids=lambda value: getattr(value, "label", ""),
 )
 def test_what_is_no_world_is_said(world, words):
     with pytest.raises(ArgumentError, match=words):
@@ -118,8 +118,8 @@ def test_a_published_world_is_one_of_the_protocol():
     assert isinstance(world, bayesduel.SubsetWorld)
     subset = world.mask((0, 1, 3))
     state = world.start(100, np.random.default_rng(0))
-    found = world.probabilities(state, np.random.default_rng(0), 1, subset)
-    np.testing.assert_array_equal(found, world.probabilities((0, 1, 3)))
+    result = world.probabilities(state, np.random.default_rng(0), 1, subset)
+    np.testing.assert_array_equal(result, world.probabilities((0, 1, 3)))
     regret = world.regret(state, 1, subset)
     assert regret == pytest.approx({"expected_reward": 0.05, "no_choice": 0.05})
     assert world.unchanged_until(state, 1) >= 10**18

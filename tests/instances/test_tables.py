@@ -46,8 +46,8 @@ def test_results_carry_the_names_of_a_frame(tmp_path):
     node = both["3-arms/D-TS"]
     assert node["arm"].values.tolist() == NAMES
     plain = bayesduel.simulate(FRAME.to_numpy(), "d-ts", **options)
-    for found in (alone, node):
-        np.testing.assert_array_equal(found["plays"].values, plain["plays"].values)
+    for result in (alone, node):
+        np.testing.assert_array_equal(result["plays"].values, plain["plays"].values)
     with pytest.raises(ValueError, match="instance: values must name the same arms"):
         bayesduel.simulate(FRAME.rename(index={"tea": "mate"}), "d-ts", **options)
 
@@ -56,11 +56,11 @@ def test_votes_are_read_by_name():
     wins = pd.DataFrame([[0, 7, 9], [2, 0, 4], [1, 3, 0]], index=NAMES, columns=NAMES)
     ties = pd.DataFrame([[0, 1, 2], [1, 0, 3], [2, 3, 0]], index=NAMES, columns=NAMES)
     straight = Comparisons.from_wins(wins.to_numpy(), ties=ties.to_numpy())
-    found = Comparisons.from_wins(
+    result = Comparisons.from_wins(
         wins[NAMES[::-1]], ties=ties.loc[NAMES[::-1], ["tea", "water", "coffee"]]
     )
-    assert found.arm_names == tuple(NAMES)
-    np.testing.assert_array_equal(found.counts, straight.counts)
+    assert result.arm_names == tuple(NAMES)
+    np.testing.assert_array_equal(result.counts, straight.counts)
     with pytest.raises(ComparisonDataError, match="ties must name the arms tea"):
         Comparisons.from_wins(wins, ties=ties.rename({"tea": "x"}).rename(
             columns={"tea": "x"}))  # fmt: skip
@@ -71,9 +71,9 @@ def test_votes_are_read_by_name():
 def test_covariates_are_read_by_name():
     votes = Comparisons.from_wins([[0, 7, 9], [2, 0, 4], [1, 3, 0]], arm_names=NAMES)
     table = pd.DataFrame({"heat": [1.0, 2.0, 3.0], "price": [4.0, 5.0, 6.0]}, NAMES)
-    found = votes.with_covariates(table.loc[NAMES[::-1]])
-    assert found.covariates.tolist() == table.to_numpy().tolist()
-    assert found.covariate_names == ("heat", "price")
+    result = votes.with_covariates(table.loc[NAMES[::-1]])
+    assert result.covariates.tolist() == table.to_numpy().tolist()
+    assert result.covariate_names == ("heat", "price")
     one = votes.with_covariates(table["heat"][::-1])
     assert one.covariates.tolist() == [[1.0], [2.0], [3.0]]
     counted = votes.with_covariates(table.reset_index(drop=True), names=["a", "b"])
@@ -85,9 +85,9 @@ def test_covariates_are_read_by_name():
 
 def test_the_lower_bound_of_a_frame_is_that_of_its_names():
     straight, _ = lower_bound(FRAME.to_numpy())
-    found, note = lower_bound(MIXED)
-    assert straight is not None and found is not None and note == ""
-    assert found.value == straight.value
+    result, note = lower_bound(MIXED)
+    assert straight is not None and result is not None and note == ""
+    assert result.value == straight.value
     tied = FRAME.copy()
     tied.loc["tea", "coffee"] = tied.loc["coffee", "tea"] = 0.5
     assert lower_bound(tied)[1] == (

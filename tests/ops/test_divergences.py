@@ -30,8 +30,8 @@ def test_divergence_of_two_distributions(p):
 @pytest.mark.parametrize("level", LEVELS)
 def test_bounds(level):
     p, levels = np.array(PROBABILITIES), np.full(len(PROBABILITIES), level)
-    upper = [divergences.kl_upper_log(each, 1.0 - each, level) for each in p.tolist()]
-    lower = [divergences.kl_lower(each, level) for each in p.tolist()]
+    upper = [divergences.kl_upper_log(item, 1.0 - item, level) for item in p.tolist()]
+    lower = [divergences.kl_lower(item, level) for item in p.tolist()]
     np.testing.assert_allclose(
         upper, theory.divergences.kl_upper_log(p, levels), rtol=1e-13
     )

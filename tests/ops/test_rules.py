@@ -1,4 +1,4 @@
-"""What rules of one run are made of."""
+"""Building blocks of rules of one run."""
 
 import math
 from itertools import combinations
@@ -43,8 +43,8 @@ def test_the_last_round_within_a_bound_is_the_last_whose_logarithm_is(round_):
     at = math.log(round_)
     for bound in (at, math.nextafter(at, 99.0), math.nextafter(at, -1.0), at + 0.3):
         if bound >= 0.0:
-            found = last_round_within(bound, 1)
-            assert math.log(found) <= bound < math.log(found + 1)
+            result = last_round_within(bound, 1)
+            assert math.log(result) <= bound < math.log(result + 1)
     assert last_round_within(at, round_) == round_
     assert last_round_within(99.0, round_) == LONGEST_HORIZON
 
@@ -67,4 +67,4 @@ def test_top_marks_the_largest_values_with_ties_at_random():
         counts[marked] = counts.get(marked, 0) + 1
     sets = [tuple(sorted((1, *pair))) for pair in combinations((0, 2, 3, 5), 2)]
     assert set(counts) == set(sets)
-    assert stats.chisquare([counts[each] for each in sets]).pvalue > FALSE_ALARM
+    assert stats.chisquare([counts[item] for item in sets]).pvalue > FALSE_ALARM

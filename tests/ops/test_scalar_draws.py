@@ -19,9 +19,9 @@ DRAWS = 2_000
 def test_draws_are_those_of_the_generator(draw):
     ours, numpys = np.random.default_rng(5), np.random.default_rng(5)
     draw_compiled = standalone(draw)
-    found = [draw_compiled(ours) for _ in range(DRAWS)]
+    results = [draw_compiled(ours) for _ in range(DRAWS)]
     wanted = [draw(numpys) for _ in range(DRAWS)]
-    np.testing.assert_allclose(found, wanted, rtol=1e-14)
+    np.testing.assert_allclose(results, wanted, rtol=1e-14)
     assert ours.random() == numpys.random()
 
 
@@ -61,14 +61,14 @@ def test_level_is_exponential_below_the_hazard_and_says_nothing_of_the_wait(haza
 )
 def test_betas_have_their_distribution(first, second):
     rng = np.random.default_rng([8, int(first), int(second)])
-    found = [draw_beta(rng, first, second) for _ in range(4000)]
+    results = [draw_beta(rng, first, second) for _ in range(4000)]
     distribution = stats.beta(first, second)
-    assert stats.kstest(found, distribution.cdf).pvalue > FALSE_ALARM
+    assert stats.kstest(results, distribution.cdf).pvalue > FALSE_ALARM
 
 
 def test_betas_of_tiny_parameters_are_numbers():
     """One half of them near 0, one near 1: most gammas are too small for numbers."""
     rng = np.random.default_rng(9)
-    found = np.array([draw_beta(rng, 1e-4, 1e-4) for _ in range(4000)])
-    assert np.all((found >= 0.0) & (found <= 1.0))
-    assert stats.binomtest(int((found > 0.5).sum()), 4000).pvalue > FALSE_ALARM
+    values = np.array([draw_beta(rng, 1e-4, 1e-4) for _ in range(4000)])
+    assert np.all((values >= 0.0) & (values <= 1.0))
+    assert stats.binomtest(int((values > 0.5).sum()), 4000).pvalue > FALSE_ALARM

@@ -15,15 +15,15 @@ from bayesduel.ops.scalar.compiler import standalone
 
 
 @compiled
-def _halved(values: np.ndarray, place: int) -> float:
-    return 0.5 * values[place]
+def _halved(values: np.ndarray, index: int) -> float:
+    return 0.5 * values[index]
 
 
 @compiled
 def _sum_of_halves(values: np.ndarray) -> float:
     total = 0.0
-    for place in range(values.size):
-        total += _halved(values, place)
+    for index in range(values.size):
+        total += _halved(values, index)
     return total
 
 
@@ -124,8 +124,8 @@ def test_a_changing_constant_is_refused():
 
     def last(count):
         arm = CONSTANT
-        for each in range(count):
-            arm = each
+        for number in range(count):
+            arm = number
         return arm
 
     with pytest.raises(TypingError, match="arm"):

@@ -10,7 +10,7 @@ from bayesduel.ops.scalar.series import draw_losses, losses_of_first, take_first
 from tests.policies.distributions import chi_square, rejected, same_distribution
 
 FALSE_ALARM = 1e-5
-"""Of all p-values of one test together."""
+"""False-alarm rate of all p-values of one test together."""
 
 
 @cache
@@ -22,8 +22,8 @@ def orders(series, lost):
     """
     if series == 0:
         return int(lost == 0)
-    found = orders(series - 1, lost)
-    return found + (orders(series + 1, lost - 1) if lost > 0 else 0)
+    result = orders(series - 1, lost)
+    return result + (orders(series + 1, lost - 1) if lost > 0 else 0)
 
 
 def test_orders_are_those_of_the_ballot_theorem():
@@ -36,14 +36,14 @@ def test_orders_are_those_of_the_ballot_theorem():
 @pytest.mark.parametrize(("series", "chance"), [(1, 0.6), (3, 0.75), (60, 0.8)])
 def test_losses_have_the_distribution_of_first_passages(series, chance):
     rng = np.random.default_rng(5)
-    found = np.array([draw_losses(rng, series, chance) for _ in range(3000)])
+    values = np.array([draw_losses(rng, series, chance) for _ in range(3000)])
     cells = np.arange(120)
     probabilities = [
         orders(series, lost) * chance ** (series + lost) * (1 - chance) ** lost
         for lost in cells.tolist()
     ]
     rest = max(0.0, 1 - sum(probabilities))
-    counts = np.bincount(np.minimum(found, 120), minlength=121)
+    counts = np.bincount(np.minimum(values, 120), minlength=121)
     assert chi_square(counts, np.append(probabilities, rest)) > FALSE_ALARM / 3
 
 
@@ -57,15 +57,15 @@ def test_sure_series_have_no_losses():
 def test_losses_of_the_first_series_have_their_distribution(series, lost, first):
     keys = np.random.default_rng(6).integers(2**63, size=600).astype(np.uint64)
     with np.errstate(over="ignore"):
-        found = [losses_of_first(series, lost, first, key)[0] for key in keys]
+        results = [losses_of_first(series, lost, first, key)[0] for key in keys]
     weights = [
         orders(first, part) * orders(series - first, lost - part)
         for part in range(lost + 1)
     ]
     total = orders(series, lost)
     assert sum(weights) == total
-    counts = np.bincount(found, minlength=lost + 1)
-    probabilities = np.array([each / total for each in weights])
+    counts = np.bincount(results, minlength=lost + 1)
+    probabilities = np.array([weight / total for weight in weights])
     assert chi_square(counts, probabilities) > FALSE_ALARM / 4
 
 
@@ -89,12 +89,12 @@ def at_once(rng, chances, arm, last, iterations, wanted):
     for rival, chance in enumerate(chances):
         if rival != arm:
             counts[0, rival] = draw_losses(rng, iterations, chance)
-    key, found = np.uint64(rng.integers(2**63)), []
+    key, result = np.uint64(rng.integers(2**63)), []
     with np.errstate(over="ignore"):
         for rounds in wanted:
             take_first_rounds(counts, arm, last, 0, iterations, rounds, key)
-            found.append(counts[2].copy())
-    return np.array(found)
+            result.append(counts[2].copy())
+    return np.array(result)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_first_rounds_have_the_distribution_of_rounds_one_by_one(num_arms, runs)
     assert np.all(jump.sum(axis=2) == wanted)
     both = [
         {
-            (place, rival): plays[:, place, rival]
-            for place in range(len(wanted))
+            (index, rival): plays[:, index, rival]
+            for index in range(len(wanted))
             for rival in range(num_arms)
             if rival != arm
         }

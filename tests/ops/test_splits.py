@@ -9,7 +9,7 @@ from bayesduel.ops.scalar.splits import binomial, take_first
 from tests.policies.distributions import chi_square
 
 FALSE_ALARM = 1e-5
-"""Of all p-values of one test together."""
+"""False-alarm rate of all p-values of one test together."""
 
 SHARES = ([7, 0, 5], [70, 30, 120], [400_000, 0, 3_600_000], [3, 10**12, 2])
 
@@ -30,14 +30,14 @@ def take():
 @pytest.mark.parametrize("shares", SHARES, ids=str)
 @pytest.mark.parametrize("share", [0.3, 0.9])
 def test_first_rounds_are_hypergeometric(take, shares, share):
-    """Of every arm, and of two together, so that none is drawn apart."""
+    """Test every arm, and two together, so that none is drawn apart."""
     total, keys = sum(shares), np.random.default_rng(3).integers(2**63, size=4000)
     wanted = int(share * total)
-    found = np.array([take(shares, wanted, key) for key in keys])
-    assert np.all(found.sum(axis=1) == wanted) and np.all(found <= shares)
+    values = np.array([take(shares, wanted, key) for key in keys])
+    assert np.all(values.sum(axis=1) == wanted) and np.all(values <= shares)
     p_values = []
     for arms in ([0], [1], [2], [0, 2]):
-        marked, sample = sum(np.take(shares, arms)), found[:, arms].sum(axis=1)
+        marked, sample = sum(np.take(shares, arms)), values[:, arms].sum(axis=1)
         if not 0 < marked < total:
             continue
         if total > 10**9 and marked > 100:
@@ -75,8 +75,8 @@ def test_parts_of_one_order_fit_together(take):
 def test_binomial_draws_have_their_distribution():
     rng = np.random.default_rng(8)
     for rounds, probability in ((5, 0.3), (32, 0.9), (33, 0.02), (5000, 0.4)):
-        found = np.array([binomial(rng, rounds, probability) for _ in range(4000)])
-        cells = np.bincount(found, minlength=rounds + 1)
+        values = np.array([binomial(rng, rounds, probability) for _ in range(4000)])
+        cells = np.bincount(values, minlength=rounds + 1)
         distribution = stats.binom(rounds, probability).pmf(np.arange(rounds + 1))
         assert chi_square(cells, distribution) > FALSE_ALARM / 4
     assert binomial(rng, 2**62, 1.0) == 2**62 and binomial(rng, 40, 0.0) == 0

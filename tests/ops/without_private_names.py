@@ -30,16 +30,16 @@ def digests(names: Iterable[str], *, hidden: bool) -> list[str]:
     import bayesduel
     from bayesduel.ops.scalar import compiler
 
-    own = compiler._OWN is not None
-    assert own is not hidden, "the private names are not what they should be"
-    found = []
+    mine = compiler._OWN is not None
+    assert mine is not hidden, "the private names are not what they should be"
+    results = []
     for name in names:
         result = bayesduel.simulate(
             "mslr5-condorcet", name, num_runs=3, horizon=5000, seed=4
         )
         plays = np.ascontiguousarray(result["plays"].values)
-        found.append(f"{name} {plays.sum()} {hashlib.sha256(plays).hexdigest()}")
-    return found
+        results.append(f"{name} {plays.sum()} {hashlib.sha256(plays).hexdigest()}")
+    return results
 
 
 if __name__ == "__main__":

@@ -21,13 +21,13 @@ def features(plays: np.ndarray, matrix: np.ndarray) -> dict[str, np.ndarray]:
     informative = np.triu(plays, 1).sum(axis=(2, 3))
     # Equal regrets, added in another order, must stay equal.
     regret = np.round(copeland_regret(plays, matrix), 9)
-    found = {}
+    by_name = {}
     for index in range(plays.shape[1]):
-        found[f"regret at checkpoint {index}"] = regret[:, index]
-        found[f"informative duels at checkpoint {index}"] = informative[:, index]
+        by_name[f"regret at checkpoint {index}"] = regret[:, index]
+        by_name[f"informative duels at checkpoint {index}"] = informative[:, index]
     for i, j in zip(*np.triu_indices(plays.shape[-1], 1), strict=True):
-        found[f"rounds of {i} and {j}"] = plays[:, -1, i, j]
-    return found
+        by_name[f"rounds of {i} and {j}"] = plays[:, -1, i, j]
+    return by_name
 
 
 def self_duels(plays: np.ndarray) -> dict[str, np.ndarray]:
@@ -50,7 +50,7 @@ def disagreements(
 ) -> dict[str, float]:
     """Return the features of plays whose distributions differ; self-duels count too."""
     one, other = (
-        {**features(each, matrix), **self_duels(each)} for each in (ours, theirs)
+        {**features(name, matrix), **self_duels(name)} for name in (ours, theirs)
     )
     return rejected(same_distribution(one, other), false_alarm)
 
@@ -98,7 +98,7 @@ def two_sample_chi_square(one: np.ndarray, other: np.ndarray) -> float:
         return 1.0
     rare = one + other < 20
     tables = np.stack(
-        [np.append(each[~rare], each[rare].sum()) for each in (one, other)]
+        [np.append(value[~rare], value[rare].sum()) for value in (one, other)]
     )
     tables = tables[:, tables.sum(axis=0) > 0]
     if tables.shape[1] == 1:

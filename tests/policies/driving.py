@@ -9,7 +9,7 @@ from bayesduel.simulation.runs import PairwiseEnvironment
 
 CHECKPOINTS = (40, 120, 300, 700)
 NUM_RUNS = 256
-"""Of the test of a distribution."""
+"""False-alarm rate of the test of a distribution."""
 
 FEW_RUNS = 32
 """Where no distribution is tested."""

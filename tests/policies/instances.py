@@ -58,15 +58,15 @@ def random_matrices(rng, number, num_arms, widest, least=0.01):
 
     ``widest`` has the largest gaps, of one matrix after the other.
     """
-    found = []
+    results = []
     for index in range(number):
         shape = num_arms, num_arms
         gaps = np.triu(rng.uniform(least, widest[index % len(widest)], shape), 1)
         if index >= number // 2:
             gaps = gaps * rng.choice([-1, 1], shape)
         order = rng.permutation(num_arms)
-        found.append((0.5 + gaps - gaps.T)[np.ix_(order, order)])
-    return found
+        results.append((0.5 + gaps - gaps.T)[np.ix_(order, order)])
+    return results
 
 
 def random_outcomes(

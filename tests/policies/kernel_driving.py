@@ -8,7 +8,7 @@ from bayesduel.ops.scalar.compiled import with_names
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies.policy import kernel_of
 from bayesduel.policies.policy_around import STRAIGHT, innermost, manner_of
-from bayesduel.simulation.programs import _with_kernels
+from bayesduel.simulation.programs import with_kernels
 from bayesduel.simulation.rounds import (
     RECOMMENDED,
     PairLedger,
@@ -42,7 +42,7 @@ def play_kernel(kernel, outcomes, horizon, seed=0, manner=STRAIGHT) -> PlayedByK
     """
     num_arms, longest = len(outcomes), 0
     counts = np.zeros((num_arms, num_arms), dtype=np.int64)
-    plain = _with_kernels("play")
+    plain = with_kernels("play")
 
     def count_wins(policy, rng, number, rounds):
         """Look up who wins; in place of a probability there is the number of a pair."""
@@ -54,9 +54,9 @@ def play_kernel(kernel, outcomes, horizon, seed=0, manner=STRAIGHT) -> PlayedByK
 
     def ask(policy, state, rng, num_arms, left, *others):
         nonlocal longest
-        found = plain.__globals__["ask"](policy, state, rng, num_arms, left, *others)
-        longest = max(longest, min(found[1], left))
-        return found
+        result = plain.__globals__["ask"](policy, state, rng, num_arms, left, *others)
+        longest = max(longest, min(result[1], left))
+        return result
 
     pair = with_names(plain.__globals__["play_pair"], {"count_wins": count_wins})
     play = with_names(plain, {"play_pair": pair, "ask": ask})
@@ -83,9 +83,9 @@ def play_kernel(kernel, outcomes, horizon, seed=0, manner=STRAIGHT) -> PlayedByK
     run_uncompiled(play, None, *given)
     while kernel.solve_on_host(given[0]):
         run_uncompiled(play, None, *given)
-    each = np.diff(ledger.plays_at, axis=0, prepend=0)
-    assert np.all(each.sum(axis=(1, 2)) == 1)
-    duels = np.argwhere(each)[:, 1:].tolist()
+    item = np.diff(ledger.plays_at, axis=0, prepend=0)
+    assert np.all(item.sum(axis=(1, 2)) == 1)
+    duels = np.argwhere(item)[:, 1:].tolist()
     return PlayedByKernel(
         [(one, other) for one, other in duels], int(progress[RECOMMENDED]), longest
     )

@@ -63,8 +63,8 @@ def random_counts(rng, rounds, num_arms):
         (duels, rng.normal(0, 4, shape) * np.sqrt(duels)),
         (duels, level * rng.uniform(0.95, 1.2, shape)),
     ]
-    duels = np.choose(kind, [each for each, _ in leads])
-    lead = np.choose(kind, [each for _, each in leads])
+    duels = np.choose(kind, [item for item, _ in leads])
+    lead = np.choose(kind, [item for _, item in leads])
     won = np.clip(np.round((duels + lead) / 2), 0, duels).astype(np.int64)
     lost = duels.astype(np.int64) - won
     # Every other state has a hidden order of the arms, so that someone is ahead.

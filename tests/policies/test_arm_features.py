@@ -67,9 +67,13 @@ def test_relabeled_arms_bring_their_features_along(compiled):
     """The rule does not look at the numbers of arms, so runs are the same."""
     shuffled, plain = (
         bayesduel.simulate(
-            MATRIX, Linear(compiled=compiled), num_runs=20, horizon=2000, shuffle=each
+            MATRIX,
+            Linear(compiled=compiled),
+            num_runs=20,
+            horizon=2000,
+            shuffle=shuffle,
         )
-        for each in (True, False)
+        for shuffle in (True, False)
     )
     np.testing.assert_array_equal(shuffled["regret"], plain["regret"])
     np.testing.assert_array_equal(shuffled["recommendation"], np.full(20, WINNER))
@@ -82,10 +86,10 @@ def test_features_are_those_of_the_arms_of_the_run():
 
     class Asking(bayesduel.Policy):
         def start(self, problem, rng):
-            found = problem.features[:, 0].astype(np.int64)
+            result = problem.features[:, 0].astype(np.int64)
             problem.features[:] = -1
-            orders.append(tuple(found))
-            return found
+            orders.append(tuple(result))
+            return result
 
         def choose(self, numbers, rng, round_):
             return int(np.argmax(numbers == 2)), int(np.argmax(numbers == 3))
@@ -99,9 +103,9 @@ def test_features_are_those_of_the_arms_of_the_run():
     orders = []
     matrix = replace(bayesduel.load("arithmetic"), features=np.arange(8.0)[:, None])
     for policy in (Asking(), policies.DelayedFeedback(Asking(), 5)):
-        found = bayesduel.simulate(matrix, policy, num_runs=6, horizon=20)
-        np.testing.assert_array_equal(found["recommendation"], np.ones(6))
-        np.testing.assert_array_equal(found["plays"][:, -1, 2, 3], np.full(6, 20))
+        results = bayesduel.simulate(matrix, policy, num_runs=6, horizon=20)
+        np.testing.assert_array_equal(results["recommendation"], np.ones(6))
+        np.testing.assert_array_equal(results["plays"][:, -1, 2, 3], np.full(6, 20))
     assert len(set(orders)) > 5
     assert bayesduel.simulate("gap", Telling(), horizon=1)["known"][0] == 0
 
@@ -155,9 +159,9 @@ def test_sets_of_relabeled_arms():
     features = [[0.1, 1.0], [0.4, 2.0], [0.2, 4.0], [0.3, 3.0]]
     known = replace(world(), arm_features=features)
     assert known != world() and known == replace(known)
-    found = bayesduel.simulate(known, Sets(), num_runs=8, horizon=10)
+    result = bayesduel.simulate(known, Sets(), num_runs=8, horizon=10)
     best = [[False, True, False, True]] * 8
-    np.testing.assert_array_equal(found["recommendation"], best)
+    np.testing.assert_array_equal(result["recommendation"], best)
     with pytest.raises(PolicyParameterError, match="Sets: known must not hold"):
         bayesduel.simulate(known, Sets(known=features))
     with pytest.raises(ChoiceWorldError, match="features must have one row per arm"):
@@ -194,10 +198,10 @@ Both = namedtuple("Both", "table scale")
         [row[0] for row in ROWS],
         range(8),
         list(zip(*ROWS, strict=True)),
-        [row[: 1 + place % 2] for place, row in enumerate(ROWS)],
-        [(f"arm {place}", *row) for place, row in enumerate(ROWS)],
+        [row[: 1 + index % 2] for index, row in enumerate(ROWS)],
+        [(f"arm {index}", *row) for index, row in enumerate(ROWS)],
         [*ROWS[:7], None],
-        {place: row for place, row in enumerate(ROWS)},
+        {index: row for index, row in enumerate(ROWS)},
         {"scale": 0.5, "features": ROWS},
         pd.DataFrame(FEATURES),
         pd.DataFrame({"name": list("abcdefgh"), "price": FEATURES[:, 0]}),
@@ -212,9 +216,9 @@ Both = namedtuple("Both", "table scale")
 def test_fields_with_a_value_for_each_arm_are_refused(held):
     policy = Holding(held=held)
     around = policies.DelayedFeedback(policies.WithoutSelfDuels(policy), 3)
-    for each in (policy, around):
+    for value in (policy, around):
         with pytest.raises(PolicyParameterError, match="Holding: held must not hold a"):
-            problem_of(MATRIX).check_policy(each, 2)
+            problem_of(MATRIX).check_policy(value, 2)
     # In the order of the instance they are right.
     problem_of(MATRIX).check_policy(around, 2, shuffle=False)
 
@@ -224,8 +228,10 @@ def test_without_relabeling_a_table_may_be_a_field():
         policy = Holding(held=held)
         with pytest.raises(PolicyParameterError, match="problem.features in start"):
             bayesduel.compare(["gap", MATRIX], ["d-ts", policy])
-        found = bayesduel.simulate(MATRIX, policy, num_runs=1, horizon=2, shuffle=False)
-        assert found["known"][0] == 1
+        result = bayesduel.simulate(
+            MATRIX, policy, num_runs=1, horizon=2, shuffle=False
+        )
+        assert result["known"][0] == 1
 
 
 @pytest.mark.parametrize(
@@ -252,13 +258,13 @@ def test_without_relabeling_a_table_may_be_a_field():
     ids=str,
 )
 def test_other_fields_are_not(held):
-    found = bayesduel.simulate(MATRIX, Holding(held=held), num_runs=1, horizon=2)
-    assert found["known"][0] == 1
+    result = bayesduel.simulate(MATRIX, Holding(held=held), num_runs=1, horizon=2)
+    assert result["known"][0] == 1
 
 
 def test_as_many_fields_of_an_object_as_arms_are_no_row():
-    for each in (Both(1.0, 2.0), Known(1.0), SimpleNamespace(a=1, b=2)):
-        check_fields(Holding(held=each), 2)
+    for value in (Both(1.0, 2.0), Known(1.0), SimpleNamespace(a=1, b=2)):
+        check_fields(Holding(held=value), 2)
 
 
 def test_attributes_of_a_class_count_as_fields():
@@ -382,7 +388,7 @@ def test_the_command_tells_rules_the_features_of_a_world(folder):
 
 
 def test_a_study_tells_rules_the_features_of_its_arms(folder):
-    """Of those that are left, in their order."""
+    """Return those that are left, in their order."""
     names = [f"arm{number}" for number in range(8)]
     path, model = folder / "drinks.study", LinearUtilities(ROWS)
     with Study.create(path, names, "linear_for_tests:Linear", model=model) as study:
@@ -391,11 +397,11 @@ def test_a_study_tells_rules_the_features_of_its_arms(folder):
             (ticket,) = study.ask()
             better = MATRIX.values[int(ticket.left[3:]), int(ticket.right[3:])] > 0.5
             study.tell(ticket, "left" if better else "right")
-        asked = study.comparisons()
+        questions = study.comparisons()
         # The rule draws from what it has learnt: it asks of the good ones.
-        wins = dict(zip(asked.arm_names, asked.wins.sum(axis=1), strict=True))
-        left = [each for each in range(8) if each != 2]
-        best = max(left, key=lambda each: MATRIX.values[each].sum())
+        wins = dict(zip(questions.arm_names, questions.wins.sum(axis=1), strict=True))
+        left = [value for value in range(8) if value != 2]
+        best = max(left, key=lambda value: MATRIX.values[value].sum())
         assert max(wins, key=wins.get) == f"arm{best}"
     held = "linear_holding_for_tests"
     text = RULE_IN_A_FILE.replace("()", "(1, 2, 3, 4, 5, 6, 7, 8)")

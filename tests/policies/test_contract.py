@@ -1,4 +1,4 @@
-"""What every registered policy must do, whatever its rule.
+"""Requirements on every registered policy, whatever its rule.
 
 A policy enters this suite by being registered. Python plays rules and kernels, a few
 runs of a few hundred rounds: to compile them takes longer. What is up to the loop over
@@ -13,7 +13,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.policies.policy import over_model
-from bayesduel.simulation import asked_models, driver
+from bayesduel.simulation import driver, model_calls
 from tests.policies.driving import FEW_RUNS, simulate_runs
 from tests.policies.instances import CONDORCET, DECISIVE, TWO_WINNERS
 
@@ -105,7 +105,7 @@ first_runs_of = cache(few_runs_of)
 
 def num_programs():
     """Return how many programs of the loop this process holds."""
-    return asked_models.play._cache_size()
+    return model_calls.play._cache_size()
 
 
 def plays_of(records):
@@ -154,7 +154,7 @@ def test_a_run_depends_on_its_number_alone(name, in_python, monkeypatch):
         checkpoints=dense,
         on_progress=shares.append,
     )
-    whole, columns = first_runs_of(name), [dense.index(each) for each in SHORT]
+    whole, columns = first_runs_of(name), [dense.index(item) for item in SHORT]
     np.testing.assert_array_equal(plays_of(last)[:, columns], plays_of(whole)[-1:])
     np.testing.assert_array_equal(last.recommendation, whole.recommendation[-1:])
     np.testing.assert_array_equal(last.events, whole.events[-1:])
@@ -212,9 +212,9 @@ def test_compiled_and_plain_rules_play_the_same_runs(name):
     for matrix in ("condorcet", "two winners"):
         plain, compiled = (
             few_runs_of(
-                name, matrix, policy=policies.get(name, compiled=each), runs=range(1)
+                name, matrix, policy=policies.get(name, compiled=flag), runs=range(1)
             )
-            for each in (False, True)
+            for flag in (False, True)
         )
         np.testing.assert_array_equal(plays_of(plain), plays_of(compiled))
         assert plain.recommendation == compiled.recommendation

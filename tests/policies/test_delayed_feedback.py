@@ -32,10 +32,10 @@ class DiaryRule(ModelRule):
         return {"asked": jnp.int64(0), "told": jnp.int64(0), "when": none, "what": none}
 
     def choose(self, rng_key, state, round_):
-        asked = state["asked"] + 1
-        state = state | {"asked": asked}
+        questions = state["asked"] + 1
+        state = state | {"asked": questions}
         duel = one_round(jnp.int32(0), jnp.int32(1))
-        idle = (asked % 2 == 0).astype(jnp.int64)
+        idle = (questions % 2 == 0).astype(jnp.int64)
         return duel._replace(exploit_rounds=idle), state
 
     def update(self, rng_key, state, round_, duel, outcome):
@@ -50,8 +50,8 @@ class DiaryRule(ModelRule):
         return jnp.int32(0)
 
     def info(self, state):
-        names = [(name, place) for name in ("when", "what") for place in range(9)]
-        return {f"{name}_{place}": state[name][place] for name, place in names}
+        names = [(name, index) for name in ("when", "what") for index in range(9)]
+        return {f"{name}_{index}": state[name][index] for name, index in names}
 
 
 class Diary(KernelPolicy):
@@ -110,7 +110,7 @@ seen = []
 
 
 def test_a_rule_is_told_in_blocks():
-    for idle, told in (
+    for idle, reported in (
         # Rounds 1 to 3 are told after round 3, when 3 was the last to be asked for.
         (0, [(3, 1), (3, 2), (3, 3), (6, 4), (6, 5), (6, 6)]),
         # After two idle rounds, the third; a stretch ends where an outcome arrives.
@@ -120,7 +120,7 @@ def test_a_rule_is_told_in_blocks():
         seen.clear()
         delayed = DelayedFeedback(Told(idle=idle), every=3)
         simulate_runs(delayed, DECISIVE, runs=range(1), checkpoints=(7,))
-        assert seen == [told]
+        assert seen == [reported]
 
 
 def test_what_arrives_with_the_last_round_is_known_at_the_end():
@@ -135,8 +135,8 @@ def test_positions_advance_while_nothing_is_told(name, length, in_python):
     """The first sweep goes over its pairs although no outcome is known."""
     delayed = DelayedFeedback(policies.get(name), every=EVERY)
     rounds = tuple(range(1, 301))
-    found = simulate_runs(delayed, DECISIVE, runs=range(3), checkpoints=rounds)
-    plays = found.ledger["plays"]
+    records = simulate_runs(delayed, DECISIVE, runs=range(3), checkpoints=rounds)
+    plays = records.ledger["plays"]
     assert np.all(plays[:, length - 1].max(axis=(1, 2)) == 1)
     assert np.all(plays[:, -1].sum(axis=(1, 2)) == 300)
 
@@ -178,9 +178,9 @@ def test_a_search_goes_on_while_reports_are_on_their_way():
     delayed = DelayedFeedback(
         policies.get("scb", first_length=16, compiled=False), every=7
     )
-    found = simulate_runs(delayed, DECISIVE, runs=range(20), checkpoints=(300,))
-    assert np.all(found.ledger["plays"].sum(axis=(1, 2, 3)) == 300)
-    assert np.mean(found.recommendation == 0) > 0.9
+    records = simulate_runs(delayed, DECISIVE, runs=range(20), checkpoints=(300,))
+    assert np.all(records.ledger["plays"].sum(axis=(1, 2, 3)) == 300)
+    assert np.mean(records.recommendation == 0) > 0.9
 
 
 class Seen(policies.ScalableCopelandBandits):
@@ -227,6 +227,6 @@ def test_delays_do_not_nest():
 
 
 def test_a_delay_is_a_parameter_of_a_name():
-    found = policies.parse_policy("d-ts:alpha=0.6,every=100")
-    assert found == DelayedFeedback(policies.get("d-ts", alpha=0.6), every=100)
+    policy = policies.parse_policy("d-ts:alpha=0.6,every=100")
+    assert policy == DelayedFeedback(policies.get("d-ts", alpha=0.6), every=100)
     assert policies.get("rucb", every=1) == DelayedFeedback(policies.get("rucb"), 1)

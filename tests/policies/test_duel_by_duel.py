@@ -16,7 +16,7 @@ from tests.reference import duels_of, twins_that
 
 HORIZON = 1200
 INSTANCES = 8
-"""Of every number of arms."""
+"""The same for every number of arms."""
 
 TWINS = twins_that("DUEL_BY_DUEL")
 
@@ -29,24 +29,27 @@ def instances(num_arms, every=1):
     """
     rng = np.random.default_rng([40, num_arms])
     matrices = random_matrices(rng, INSTANCES, num_arms, (0.05, 0.15, 0.3, 0.5))
-    return [random_outcomes(each, HORIZON + 2, rng) for each in matrices][::every]
+    return [random_outcomes(matrix, HORIZON + 2, rng) for matrix in matrices][::every]
 
 
 @cache
 def twin_duels(name, num_arms, every):
     """Return the duels of the twin, and its recommendation, per instance."""
-    found = []
+    results = []
     for outcomes in instances(num_arms, every):
         options = {"horizon": HORIZON} if name == "rmed2fh" else {}
         twin = TWINS[name](num_arms, np.random.default_rng(0), **options)
-        found.append((duels_of(twin, outcomes, HORIZON), twin.recommend()))
-    return found
+        results.append((duels_of(twin, outcomes, HORIZON), twin.recommend()))
+    return results
 
 
 def played_by_kernel(policy, num_arms, every):
     """Play all instances by the kernel of the policy."""
     kernel = policy.scalar_kernel()
-    return [play_kernel(kernel, each, HORIZON) for each in instances(num_arms, every)]
+    return [
+        play_kernel(kernel, instance, HORIZON)
+        for instance in instances(num_arms, every)
+    ]
 
 
 def slow(*values):

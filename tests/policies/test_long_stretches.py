@@ -70,7 +70,7 @@ def test_stretches_of_choice_bandits_are_those_of_the_twin():
                 twin.update(event.subset, event.rewards)
             lengths.append(int(event.rounds))
         # Stretches end: sets come back after one of more than 500 rounds.
-        assert any(each > 500 for each in lengths[-len(events) : -1])
+        assert any(length > 500 for length in lengths[-len(events) : -1])
     assert_long(lengths)
 
 
@@ -122,7 +122,7 @@ def test_both_forms_have_one_distribution(text):
     )
     assert np.all(step.events == HORIZON)
     assert NUM_RUNS * HORIZON / jump.events.sum() > length
-    found = [features(each.ledger["offers"]) for each in (jump, step)]
-    assert not rejected(same_distribution(*found), FALSE_ALARM)
+    results = [features(value.ledger["offers"]) for value in (jump, step)]
+    assert not rejected(same_distribution(*results), FALSE_ALARM)
     for offers in (jump.ledger["offers"], step.ledger["offers"]):
         assert len(np.unique(offers[:, -1], axis=0)) > NUM_RUNS / 8

@@ -84,7 +84,7 @@ def test_labels_are_titles_with_what_was_changed(policy, label):
 
 
 def test_arrays_make_different_labels():
-    labels = {Many(weights=np.full(3, each)).label for each in (1.0, 2.0, 3.0)}
+    labels = {Many(weights=np.full(3, item)).label for item in (1.0, 2.0, 3.0)}
     assert len(labels) == 3 and "Many" in labels
 
 
@@ -124,9 +124,9 @@ def test_names_that_lead_nowhere(module, text, error, words):
 def test_the_command_finds_it_in_the_folder_where_it_is_called(module, tmp_path):
     """With workers, which must find it too."""
     code = "from bayesduel.cli import main; main()"
-    asked = "compare -i cyclic -p mine_for_tests:ETC -p mine_for_tests:ETC:factor=2"
+    words = "compare -i cyclic -p mine_for_tests:ETC -p mine_for_tests:ETC:factor=2"
     done = subprocess.run(
-        [sys.executable, "-c", code, *asked.split(), "--runs", "2", "--horizon", "100",
+        [sys.executable, "-c", code, *words.split(), "--runs", "2", "--horizon", "100",
          "--jobs", "2", "--json", "--quiet"],
         cwd=module,
         env=os.environ | {"PYTHONPATH": str(ROOT)},

@@ -126,8 +126,8 @@ def test_sizes_have_limits():
 
 def test_usual_parameters_are_those_of_the_default_policy():
     for name in (*policies.names(), *policies.subset_names()):
-        found, expected = usual_parameters(name), settable(policies.get(name))
-        assert list(found.items()) == list(expected.items())
+        result, expected = usual_parameters(name), settable(policies.get(name))
+        assert list(result.items()) == list(expected.items())
 
 
 def test_every_checked_parameter_refuses_what_is_no_value_of_it():
@@ -135,10 +135,12 @@ def test_every_checked_parameter_refuses_what_is_no_value_of_it():
     seen = 0
     for name in (*policies.names(), *policies.subset_names()):
         policy = policies.get(name)
-        for each in fields(policy):
-            if "check" in each.metadata:
-                wrong = replace(policy, **{each.name: "nothing of the kind"})
-                with pytest.raises(PolicyParameterError, match=f"^{each.name} must be"):
+        for field in fields(policy):
+            if "check" in field.metadata:
+                wrong = replace(policy, **{field.name: "nothing of the kind"})
+                with pytest.raises(
+                    PolicyParameterError, match=f"^{field.name} must be"
+                ):
                     wrong.check(4, 100)
                 seen += 1
     assert seen > 60

@@ -1,4 +1,4 @@
-"""What the simulator may rely on in one exchange with a rule over a model.
+"""The contract of one exchange with a rule over a model.
 
 Shapes, dtypes, keys and comparisons, found by tracing. What runs must do is in
 ``test_contract.py``; the loop refuses arms that there are not.
@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.policies.over_models.base import model_rule
-from bayesduel.policies.over_models.counting import largest
+from bayesduel.policies.over_models.base import largest, model_rule
 from bayesduel.policies.policy import over_model
 from bayesduel.types import Outcome
 from tests.compiling import compared_with_themselves
@@ -75,10 +74,10 @@ def test_an_exchange_is_what_the_loop_needs(text, request):
     assert shape_of(chosen) == shape_of(start)
     assert shape_of(after) == shape_of(start)
     assert not any(leaf.weak_type for leaf in jax.tree.leaves(start))
-    assert {each.shape for each in jax.tree.leaves((duel, arm))} == {()}
+    assert {value.shape for value in jax.tree.leaves((duel, arm))} == {()}
     assert duel.exploit_rounds.dtype == duel.explore_rounds.dtype == np.int64
-    for each in (duel.champion, duel.first, duel.second, arm):
-        assert each.dtype == np.int32
+    for value in (duel.champion, duel.first, duel.second, arm):
+        assert value.dtype == np.int32
     assert not compared_with_themselves(exchange.jaxpr.jaxpr)
 
 

@@ -13,7 +13,7 @@ import pytest
 import bayesduel
 
 FALSE_ALARM = 6.4e-5
-"""Of one comparison of means at 4 standard errors, two-sided."""
+"""False-alarm rate of one comparison of means at 4 standard errors, two-sided."""
 
 STANDARD_ERRORS = 4.0
 NUM_RUNS = {"mslr5-condorcet": 200, "gap": 60, "cyclic": 200}
@@ -97,5 +97,5 @@ def distances(matrix, case, **options):
     ("matrix", "case"), [(matrix, case) for matrix in MEANS for case in MEANS[matrix]]
 )
 def test_regret_is_that_of_the_published_code(matrix, case):
-    found = distances(matrix, case)
-    assert max(map(abs, found.values())) < STANDARD_ERRORS, found
+    result = distances(matrix, case)
+    assert max(map(abs, result.values())) < STANDARD_ERRORS, result

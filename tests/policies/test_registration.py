@@ -74,9 +74,9 @@ class Newer: 1 / 0
     }.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    found = registry.modules.__wrapped__()
-    assert [*found] == ["old", "new", "new-long", "newer", "other", "kept"]
-    assert found["new-long"] == "bayesduel.policies.ucb.new"
+    result = registry.modules.__wrapped__()
+    assert [*result] == ["old", "new", "new-long", "newer", "other", "kept"]
+    assert result["new-long"] == "bayesduel.policies.ucb.new"
 
 
 def test_families_are_listed_one_after_the_other():

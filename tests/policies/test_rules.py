@@ -113,20 +113,20 @@ def test_a_study_asks_what_the_rule_asks_for(rule_file):
             study.copy(copy)
     assert seen == {frozenset(pair) for pair in ("ab", "ac", "bc")}
     # Whoever follows the same events asks the same next.
-    asked = []
+    results = []
     for copy in copies:
         with Study.open(copy) as study:
             study.tell(waiting[0].number, "left")
-            asked += [(each.left, each.right) for each in study.ask(3)]
-    assert asked[:3] == asked[3:]
+            results += [(item.left, item.right) for item in study.ask(3)]
+    assert results[:3] == results[3:]
 
 
 def test_a_rule_begins_anew_with_the_votes_there_are(rule_file):
-    told = []
+    results = []
 
     class Listening(Greedy):
         def update(self, wins, rng, round_, first, second, won):
-            told.append((round_, first, second, won))
+            results.append((round_, first, second, won))
 
     with Study.create(
         rule_file / "drinks.study", ["a", "b", "c"], "my_rules:FirstPair"
@@ -136,7 +136,7 @@ def test_a_rule_begins_anew_with_the_votes_there_are(rule_file):
             study.tell(ticket, "left" if ticket.left == "a" else "right")
         study.add_arm("d")
         PolicyFollower(Listening(), study._current())
-    assert told == [(1, 0, 1, True), (2, 0, 1, True), (3, 0, 1, True)]
+    assert results == [(1, 0, 1, True), (2, 0, 1, True), (3, 0, 1, True)]
 
 
 def test_a_rule_that_names_no_arm_is_said_to_a_study(rule_file):

@@ -15,7 +15,7 @@ from tests.policies.driving import simulate_runs
 from theory import PreferenceMatrix
 
 FALSE_ALARM = 1e-5
-"""Of one test."""
+"""False-alarm rate of one test."""
 
 CYCLE = np.array([[0.5, 0.9, 0.4], [0.1, 0.5, 0.6], [0.6, 0.4, 0.5]])
 """All three arms are Copeland winners."""
@@ -47,40 +47,40 @@ DUELS = {
 """Winners and losers."""
 
 
-def share(state, rng, duels, round_, rounds, found):
+def share(state, rng, duels, round_, rounds, result):
     """Tell a new state its duels; share ``rounds`` idle ones again and again."""
     scalar_kernel.init(state, rng)
-    for place in range(len(duels)):
-        winner, loser = duels[place, 0], duels[place, 1]
-        scalar_kernel.update(state, rng, place + 1, winner, loser, True)
-    for place in range(len(found)):
+    for index in range(len(duels)):
+        winner, loser = duels[index, 0], duels[index, 1]
+        scalar_kernel.update(state, rng, index + 1, winner, loser, True)
+    for index in range(len(result)):
         idle = 0
         while idle == 0:
             champion, idle, *_ = scalar_kernel.choose(state, rng, round_)
         assert champion == SEVERAL
-        scalar_kernel.share_idle_rounds(state, rng, rounds, found[place])
+        scalar_kernel.share_idle_rounds(state, rng, rounds, result[index])
 
 
-def step(state, rng, duels, found):
+def step(state, rng, duels, result):
     """Tell a new state its duels; count who meets itself in the round after them."""
     scalar_kernel.init(state, rng)
-    for place in range(len(duels)):
-        winner, loser = duels[place, 0], duels[place, 1]
-        scalar_kernel.update(state, rng, place + 1, winner, loser, True)
+    for index in range(len(duels)):
+        winner, loser = duels[index, 0], duels[index, 1]
+        scalar_kernel.update(state, rng, index + 1, winner, loser, True)
     for _ in range(4000):
         duel = scalar_kernel.choose(state, rng, len(duels) + 1)
-        found[duel.first] += duel.first == duel.second
+        result[duel.first] += duel.first == duel.second
 
 
 def shares_of(name, duels, round_, rounds, number):
     """Return how the leaders share so many rounds from ``round_`` on, often."""
     num_arms = duels.max() + 1
     state = kernel_of(policies.get(name)).new_state(np.arange(num_arms), 10**6)
-    found = np.zeros((number, num_arms), dtype=np.int64)
+    values = np.zeros((number, num_arms), dtype=np.int64)
     rng = np.random.default_rng(8)
-    run_uncompiled(share, state, rng, duels, round_, rounds, found)
-    assert np.all(found.sum(axis=1) == rounds)
-    return found[:, found.sum(axis=0) > 0]
+    run_uncompiled(share, state, rng, duels, round_, rounds, values)
+    assert np.all(values.sum(axis=1) == rounds)
+    return values[:, values.sum(axis=0) > 0]
 
 
 @pytest.mark.parametrize(
@@ -89,31 +89,31 @@ def shares_of(name, duels, round_, rounds, number):
      ("d-ts+", "two of four")],
 )  # fmt: skip
 def test_every_round_of_a_stretch_has_a_champion_of_its_own(name, leaders):
-    """Of equal stretches the shares are multinomial: their spread says so.
+    """The shares of equal stretches are multinomial: their spread says so.
 
     The champions of single rounds are as often the same.
     """
     duels = DUELS[leaders]
-    found = shares_of(name, duels, len(duels) + 1, 40, 300)
-    assert np.all(found.sum(axis=0) > 1000)
+    shares = shares_of(name, duels, len(duels) + 1, 40, 300)
+    assert np.all(shares.sum(axis=0) > 1000)
     # With few rounds of one arm the statistic would not be of a chi-square.
-    assert FALSE_ALARM / 2 < stats.chi2_contingency(found).pvalue < 1 - FALSE_ALARM / 2
+    assert FALSE_ALARM / 2 < stats.chi2_contingency(shares).pvalue < 1 - FALSE_ALARM / 2
     alone = policies.get(name, look_ahead=False)
     num_arms = duels.max() + 1
     state = kernel_of(alone).new_state(np.arange(num_arms), 10**6)
     single = np.zeros(num_arms, int)
     run_uncompiled(step, state, np.random.default_rng(9), duels, single)
-    both = np.stack([found.sum(axis=0), single[: found.shape[1]]])
+    both = np.stack([shares.sum(axis=0), single[: shares.shape[1]]])
     assert stats.chi2_contingency(both).pvalue > FALSE_ALARM / 2
 
 
 def test_long_stretches_of_all_leaders_are_shared_evenly():
     """The spread is that of as many rounds as there are, and they are many."""
     for name in ("d-ts+", "ccb"):
-        found = shares_of(name, DUELS["all lead"], 10**5, 10**12, 400)
-        deviation = (found - 10**12 / 3) / np.sqrt(10**12 * 2 / 9)
-        for each in deviation.T:
-            assert stats.kstest(each, "norm").pvalue > FALSE_ALARM / 6
+        shares = shares_of(name, DUELS["all lead"], 10**5, 10**12, 400)
+        deviation = (shares - 10**12 / 3) / np.sqrt(10**12 * 2 / 9)
+        for item in deviation.T:
+            assert stats.kstest(item, "norm").pvalue > FALSE_ALARM / 6
 
 
 @pytest.fixture
@@ -130,9 +130,9 @@ def test_long_stretches_have_as_many_champions_as_is_said(
     few_draws, round_, rounds, draws
 ):
     """Shares are those of so many draws: their spread is neither larger nor smaller."""
-    found = shares_of("d-ts+", DUELS["two of four"], round_, rounds, 100)
+    shares = shares_of("d-ts+", DUELS["two of four"], round_, rounds, 100)
     # What is left over after whole shares is one round of a leader.
-    drawn = np.round(found[:, 0] * draws / rounds).astype(int)
+    drawn = np.round(shares[:, 0] * draws / rounds).astype(int)
     table = np.stack([drawn, draws - drawn], axis=1)
     p_value = stats.chi2_contingency(table).pvalue
     assert FALSE_ALARM / 2 < p_value < 1 - FALSE_ALARM / 2
@@ -140,15 +140,15 @@ def test_long_stretches_have_as_many_champions_as_is_said(
 
 def test_astronomically_long_stretches_are_shared_in_full(few_draws):
     for rounds in (1, 2, 199, 201, 10**6 + 1, 2**62):
-        found = shares_of("d-ts+", DUELS["two of four"], 2000, rounds, 3)
-        assert np.all(found >= 0)
+        shares = shares_of("d-ts+", DUELS["two of four"], 2000, rounds, 3)
+        assert np.all(shares >= 0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("matrix", [CYCLE, THREE_OF_FIVE], ids=["cycle", "five"])
 @pytest.mark.parametrize("name", ["d-ts", "d-ts+"])
 def test_self_duels_and_borda_regret_have_the_spread_of_single_rounds(name, matrix):
-    """Of the last checkpoint beyond round 4,096, too."""
+    """Check the last checkpoint beyond round 4,096, too."""
     plays, spreads = [], []
     for look_ahead in (True, False):
         records = simulate_runs(
@@ -161,8 +161,8 @@ def test_self_duels_and_borda_regret_have_the_spread_of_single_rounds(name, matr
         plays.append(records.ledger["plays"])
         cost = PreferenceMatrix(matrix).regret_per_pair("borda")
         borda = (plays[-1] * cost).sum(axis=(2, 3))
-        own = np.einsum("rcii->rci", plays[-1])[:, :, :3].reshape(600, -1)
-        spreads.append(np.concatenate([own, borda], axis=1).astype(float))
+        mine = np.einsum("rcii->rci", plays[-1])[:, :, :3].reshape(600, -1)
+        spreads.append(np.concatenate([mine, borda], axis=1).astype(float))
     assert not disagreements(*plays, matrix, FALSE_ALARM)
     for one, other in zip(spreads[0].T, spreads[1].T, strict=True):
         test = stats.levene(one, other)
@@ -182,7 +182,7 @@ def test_a_checkpoint_in_a_stretch_changes_no_bit(name, uncompiled):
 
     ours = plays_of(dense)
     for few in ((500, 1500), (495,), (503,)):
-        places = [dense.index(each) for each in few]
+        places = [dense.index(item) for item in few]
         np.testing.assert_array_equal(plays_of(few), ours[:, places])
     assert np.all(np.diff(ours, axis=1) >= 0)
     assert np.all(ours.sum(axis=(2, 3)) == dense)

@@ -22,8 +22,8 @@ def test_a_policy_that_explores_no_more_meets_itself():
     records = simulate_runs(
         policy, DECISIVE, checkpoints=(10**4,), runs=range(64), seed=6
     )
-    own = np.trace(records.ledger["plays"][:, 0], axis1=1, axis2=2)
-    assert (own > 5000).all() and (own < 10**4).all()
+    mine = np.trace(records.ledger["plays"][:, 0], axis1=1, axis2=2)
+    assert (mine > 5000).all() and (mine < 10**4).all()
 
 
 def test_names_and_what_is_refused():

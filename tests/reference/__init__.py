@@ -67,8 +67,8 @@ from tests.reference.weak_regret import BeatTheWinner, StrongWinnerStays, Winner
 
 def twins_that(how):
     """Return by policy the twins that are compared in one of the two ways."""
-    found = {}
+    by_name = {}
     for module in iter_modules(__path__, f"{__name__}."):
         if not module.name.rpartition(".")[2].startswith("test_"):
-            found |= getattr(import_module(module.name), how, {})
-    return found
+            by_name |= getattr(import_module(module.name), how, {})
+    return by_name

@@ -25,7 +25,7 @@ class PairwiseComparisons(OrderedTwin):
     elimination = "kl"
     """All duels so far with divergences; "hoeffding": fresh estimates with radii."""
     overflow = "truncate"
-    """What happens to a batch that would pass the horizon; or "commit"."""
+    """The fate of a batch that would pass the horizon; or "commit"."""
 
     def start(self):
         super().start()
@@ -91,9 +91,9 @@ class PairwiseComparisons(OrderedTwin):
         left = self.horizon - self.rounds
         if len(self.active) == 1:
             yield [((self.active[0], self.active[0]), left)]
-        place = self.position.__getitem__
-        oriented = [tuple(sorted(pair, key=place)) for pair in pairs]
-        oriented.sort(key=lambda pair: (place(pair[0]), place(pair[1])))
+        index = self.position.__getitem__
+        oriented = [tuple(sorted(pair, key=index)) for pair in pairs]
+        oriented.sort(key=lambda pair: (index(pair[0]), index(pair[1])))
         count = self.size(exponent)
         if count * len(pairs) > left:
             yield self.last_batch(oriented, left)

@@ -51,8 +51,8 @@ class BayesianBradleyTerry(CountingTwin):
     def slope(self, utility):
         """Return the gradient of that at utilities (K,)."""
         lost = 1.0 / (1.0 + np.exp(utility[:, None] - utility[None, :]))
-        told = (self.wins * lost - self.wins.T * lost.T).sum(axis=1)
-        return told - utility / self.prior_scale**2
+        reported = (self.wins * lost - self.wins.T * lost.T).sum(axis=1)
+        return reported - utility / self.prior_scale**2
 
     def draw(self, number):
         """Return utilities (draw, K)."""

@@ -1,4 +1,4 @@
-"""What the twins share: confidence bounds, divergences, ties, and the round loop."""
+"""Parts of twins: confidence bounds, divergences, ties, and the round loop."""
 
 import math
 
@@ -138,7 +138,7 @@ def most_beaten(wins, rng):
 
 
 class CountingTwin:
-    """What most twins know: the rounds, and who won how often.
+    """State of most twins: the rounds, and who won how often.
 
     The parameters are attributes of the class, which has their usual values. `start`
     does what is left to do before the first round.
@@ -180,7 +180,7 @@ class OrderedTwin(CountingTwin):
 
     def start(self):
         self.order = list(range(self.num_arms) if self.order is None else self.order)
-        self.position = {arm: place for place, arm in enumerate(self.order)}
+        self.position = {arm: index for index, arm in enumerate(self.order)}
 
     def count(self, first, second, first_won):
         """Count the outcome at the positions of its arms."""
@@ -237,12 +237,12 @@ def duels_of(twin, outcomes, horizon):
 
 def plays_of_twins(make, preference, checkpoints, num_runs, seed):
     """Return the plays of runs, (run, C, K, K), each of a twin that ``make`` makes."""
-    found = []
+    results = []
     for run in range(num_runs):
         rng = np.random.default_rng([seed, run])
         twin = make(rng)
-        found.append(simulate(twin, preference, checkpoints[-1], checkpoints, rng))
-    return np.stack(found)
+        results.append(simulate(twin, preference, checkpoints[-1], checkpoints, rng))
+    return np.stack(results)
 
 
 def copeland_regret(plays, preference):

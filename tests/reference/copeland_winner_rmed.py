@@ -14,7 +14,7 @@ from tests.reference.efficient_copeland_winner_rmed import (
 )
 
 TOLERANCE = 1e-10
-"""Of the solver, absolute: the smallest that it accepts."""
+"""False-alarm rate of the solver, absolute: the smallest that it accepts."""
 
 
 @lru_cache(maxsize=256)
@@ -54,11 +54,11 @@ def optimal_allocation(signs, divergence, winner):
     pairs = np.triu_indices(num_arms, 1)
     decided = np.array(signs)[pairs] != 0
     cost = regret[pairs] / np.where(decided, divergence[pairs], 1.0)
-    found = cheapest_evidence(signs, cost, winner)
+    result = cheapest_evidence(signs, cost, winner)
     evidence = np.zeros((num_arms, num_arms))
     # A pair is wanted or not; a solver's 1e-17 would say that it is.
-    evidence[pairs] = np.round(found, 9)
-    return float(cost @ found), evidence + evidence.T
+    evidence[pairs] = np.round(result, 9)
+    return float(cost @ result), evidence + evidence.T
 
 
 def cheapest_evidence(signs, cost, winner):

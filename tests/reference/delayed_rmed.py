@@ -54,9 +54,9 @@ class _Delayed(OrderedTwin):
 
     def _admit(self, elements):
         self.last_asked = list(elements)
-        for each in elements:
-            if each not in self.remaining and each not in self.following:
-                self.following.append(each)
+        for element in elements:
+            if element not in self.remaining and element not in self.following:
+                self.following.append(element)
 
 
 class _DelayedArms(_Delayed, RMED1):

@@ -29,8 +29,8 @@ class DoubleThompson(CountingTwin):
         """Return both confidence bounds, which a round asks for twice."""
         state = self.rounds, self.wins.tobytes()
         if state not in self._bounds:
-            found = relative_bounds(self.wins, self.rounds + 1, self.alpha)
-            self._bounds = {state: found}
+            result = relative_bounds(self.wins, self.rounds + 1, self.alpha)
+            self._bounds = {state: result}
         return self._bounds[state]
 
     def candidates(self):

@@ -58,14 +58,14 @@ class World:
         group = self.groups[self.turn]
         if len(group) == 1:
             return {(group[0], group[0]): 1.0}
-        found = {}
+        by_name = {}
         for champion in group:
             others = [j for j in group if j != champion]
             most = max(upper[j, champion] for j in others)
             rivals = [j for j in others if upper[j, champion] == most]
             for rival in rivals:
-                found[champion, rival] = 1 / (len(group) * len(rivals))
-        return found
+                by_name[champion, rival] = 1 / (len(group) * len(rivals))
+        return by_name
 
     def after(self, num_arms, size):
         """Pass the turn on; return all worlds after a merge, if there is one."""
@@ -73,27 +73,27 @@ class World:
         self.turn = (self.turn + 1) % len(self.groups)
         if left > num_arms / 2**self.stage + 1 or len(self.groups) == 1:
             return [self]
-        found = []
+        results = []
         for groups in _all_merges(self.groups, size):
             twice = [groups]
             if merges_again(groups, size):
                 twice = _all_merges(groups, size)
-            for each in twice:
-                world = World([list(group) for group in each])
+            for item in twice:
+                world = World([list(group) for group in item])
                 world.stage = self.stage + 1
-                found.append(world)
-        return found
+                results.append(world)
+        return results
 
 
 def _all_merges(groups, size):
-    found = []
+    results = []
     for order in permutations(range(len(groups))):
         sizes = [len(groups[i]) for i in order]
         if sizes == sorted(sizes):
             merged = merge_once(groups, list(order), size)
-            if merged not in found:
-                found.append(merged)
-    return found
+            if merged not in results:
+                results.append(merged)
+    return results
 
 
 class MergeRUCB(CountingTwin):
@@ -142,7 +142,7 @@ class MergeRUCB(CountingTwin):
     def update(self, first, second, first_won):
         """Count the outcome, pass the turn on, merge."""
         upper = self._upper()
-        worlds = [each for each in self.worlds if (first, second) in each.pairs(upper)]
+        worlds = [item for item in self.worlds if (first, second) in item.pairs(upper)]
         self.worlds = []
         for world in worlds:
             self.worlds += world.after(self.num_arms, self.size)
@@ -152,9 +152,9 @@ class MergeRUCB(CountingTwin):
         """Return the arms that may be recommended."""
         beaten = np.count_nonzero(self.wins > self.wins.T, axis=1)
         totals = self.wins.sum(axis=1)
-        found = set()
+        names = set()
         for world in self.worlds:
             left = [arm for group in world.groups for arm in group]
             best = max((beaten[arm], totals[arm]) for arm in left)
-            found |= {arm for arm in left if (beaten[arm], totals[arm]) == best}
-        return found
+            names |= {arm for arm in left if (beaten[arm], totals[arm]) == best}
+        return names

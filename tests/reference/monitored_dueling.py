@@ -29,9 +29,9 @@ class MonitoredDueling(CountingTwin):
 
     def choose(self):
         """Return the pair to look at, or that of the inner policy."""
-        place = self.time % self.period
-        self.looks = place < len(self.queues)
-        return list(self.queues)[place] if self.looks else self.inner.choose()
+        index = self.time % self.period
+        self.looks = index < len(self.queues)
+        return list(self.queues)[index] if self.looks else self.inner.choose()
 
     def update(self, first, second, first_won):
         """Count an outcome, and forget all if the halves of a queue differ."""
@@ -42,9 +42,9 @@ class MonitoredDueling(CountingTwin):
             return
         queue = self.queues[first, second]
         queue.append(bool(first_won))
-        half, found = self.window // 2, list(queue)
-        lead = sum(found[half:]) - sum(found[:half])
-        if len(found) == self.window and abs(lead) > self.threshold:
+        half, result = self.window // 2, list(queue)
+        lead = sum(result[half:]) - sum(result[:half])
+        if len(result) == self.window and abs(lead) > self.threshold:
             self.resets.append(self.rounds)
             self.forget()
 

@@ -26,8 +26,8 @@ class PARWiS(CountingTwin):
                     chain[i + 1, j + 1] = wins[j, i] / duels / self.num_arms
         chain += np.diag(1 - chain.sum(axis=1))
         values, vectors = np.linalg.eig(chain.T)
-        found = np.real(vectors[:, np.argmin(np.abs(values - 1))])
-        return found / found.sum()
+        result = np.real(vectors[:, np.argmin(np.abs(values - 1))])
+        return result / result.sum()
 
     def choose(self):
         pairs = self.admissible()
@@ -46,7 +46,7 @@ class PARWiS(CountingTwin):
 
     def disruption(self, scores, top):
         """Return how much a duel with each arm would change the scores."""
-        found = np.full(self.num_arms, -1.0)
+        values = np.full(self.num_arms, -1.0)
         for arm in range(self.num_arms):
             if arm == top:
                 continue
@@ -56,8 +56,8 @@ class PARWiS(CountingTwin):
                 wins[winner, loser] += 1
                 changes.append(np.linalg.norm(self.scores(wins) - scores))
             weights = scores[[top + 1, arm + 1]]
-            found[arm] = np.dot(weights, changes) / weights.sum()
-        return found
+            values[arm] = np.dot(weights, changes) / weights.sum()
+        return values
 
     def update(self, first, second, first_won):
         """Count the outcome; in the first pass the winner stays."""

@@ -17,14 +17,14 @@ from tests.reference.efficient_copeland_winner_rmed import (
 @cache
 def dethroning_worlds(pairs, rival, leader):
     """List the worlds of decisive pairs in which the rival wins more of them."""
-    found = []
+    results = []
     for world in product((True, False), repeat=len(pairs)):
         won_by = [
             i if speaks else j for (i, j), speaks in zip(pairs, world, strict=True)
         ]
         if won_by.count(rival) > won_by.count(leader):
-            found.append(world)
-    return found
+            results.append(world)
+    return results
 
 
 class RivalDirected(CountingTwin):
@@ -40,7 +40,7 @@ class RivalDirected(CountingTwin):
     """A flipped pair of a world, or with "gradient" that of the largest derivative per
     cost."""
     cost = "regret"
-    """Of a duel: its estimated regret, or with "duels" 1, with "prices" its price; then
+    """A duel costs its estimated regret, with "duels" 1, with "prices" its price; then
     every round explores."""
     prices = None
 
@@ -112,15 +112,15 @@ class RivalDirected(CountingTwin):
             float(self.probability[j, i]) if favor < 1 else 0.0
             for (i, j), favor in zip(pairs, favors, strict=True)
         ]
-        found = []
+        results = []
         for world in dethroning_worlds(tuple(pairs), rival, self.leader):
             weight = prod(
                 favor if speaks else other
                 for favor, other, speaks in zip(favors, others, world, strict=True)
             )
             if weight > 0:
-                found.append((weight, world))
-        return found
+                results.append((weight, world))
+        return results
 
     def explores(self):
         """Return the probability that a round explores."""
@@ -148,18 +148,18 @@ class RivalDirected(CountingTwin):
         if not values:
             return rival, self.leader
         shares = np.array(list(values.values()))
-        place = self.rng.choice(len(shares), p=shares / shares.sum())
-        return list(values)[place]
+        index = self.rng.choice(len(shares), p=shares / shares.sum())
+        return list(values)[index]
 
     def worths(self, rival, world):
         """Return the weights of the pairs that are flipped in a world."""
-        found = {}
+        by_name = {}
         for (i, j), speaks in zip(self.decisive_pairs(rival), world, strict=True):
             loser, winner = (j, i) if speaks else (i, j)
             if self.wins[winner, loser] <= self.wins[loser, winner]:
                 duels = int(self.wins[i, j] + self.wins[j, i])
-                found[i, j] = self.per_cost(i, j) * (duels + 1) ** self.eta
-        return found
+                by_name[i, j] = self.per_cost(i, j) * (duels + 1) ** self.eta
+        return by_name
 
     def doubtful_pairs(self, rival):
         """List the pairs that were taken to be certain."""
@@ -176,7 +176,7 @@ class RivalDirected(CountingTwin):
         """Return the pair with the largest derivative of all probabilities per cost."""
         steepness = np.zeros((self.num_arms, self.num_arms))
         for rival, worlds in self.worlds.items():
-            for place, (i, j) in enumerate(self.decisive_pairs(rival)):
+            for index, (i, j) in enumerate(self.decisive_pairs(rival)):
                 probability = self.favor(rival, i, j)
                 if probability == 1:
                     continue
@@ -184,7 +184,7 @@ class RivalDirected(CountingTwin):
                 # less what it has without.
                 other = float(self.probability[j, i])
                 slope = sum(
-                    weight / probability if world[place] else -weight / other
+                    weight / probability if world[index] else -weight / other
                     for weight, world in worlds
                 )
                 steepness[i, j] += slope

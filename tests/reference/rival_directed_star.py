@@ -82,14 +82,14 @@ class RivalDirectedStar(CountingTwin):
 
     def dethroned(self):
         """Return by rival how likely the pairs flipped dethrone the leader."""
-        found = {}
+        by_name = {}
         for rival, candidates, chosen in self.sets:
             weight = 1.0
             for pair in candidates:
                 flips = self.tail[pair]
                 weight *= flips if pair in chosen else 1 - flips
-            found[rival] = found.get(rival, 0.0) + weight
-        return found
+            by_name[rival] = by_name.get(rival, 0.0) + weight
+        return by_name
 
     def explores(self):
         """Return the probability that a round explores."""
@@ -101,14 +101,14 @@ class RivalDirectedStar(CountingTwin):
         """Return P(e flipped) under the tempered law of rivals and their sets."""
         start = self.temper_after * len(self.pairs)
         temper = (1 + self.events / start) ** -0.5
-        found, total = np.zeros_like(self.tail), 0.0
+        result, total = np.zeros_like(self.tail), 0.0
         for _, _, chosen in self.sets:
             weight = np.exp(temper * sum(np.log(self.tail[pair]) for pair in chosen))
             total += weight
             for i, j in chosen:
-                found[i, j] += weight
-                found[j, i] += weight
-        return found / total
+                result[i, j] += weight
+                result[j, i] += weight
+        return result / total
 
     def next_pair(self):
         """Carry out step 4."""

@@ -49,8 +49,8 @@ class RivalOverScale(BayesianBradleyTerry):
             return every[others]
 
         exactly = {"method": "BFGS", "options": {"gtol": 1e-7}}
-        found = minimize(height, mode[others], jac=slope, **exactly)
-        return world(found.x), found.fun + self.log_density(mode[None])[0]
+        result = minimize(height, mode[others], jac=slope, **exactly)
+        return world(result.x), result.fun + self.log_density(mode[None])[0]
 
     def rival(self, leader):
         """Return the best arm of a draw, or a likely one that is not the leader."""
@@ -76,8 +76,8 @@ class RivalOverScale(BayesianBradleyTerry):
         """Return the pair that tells most per cost of a rival's world."""
         utility, _ = self.mode()
         here, there = (
-            1.0 / (1.0 + np.exp(each[None, :] - each[:, None]))
-            for each in (utility, self.level_world(leader, rival)[0])
+            1.0 / (1.0 + np.exp(value[None, :] - value[:, None]))
+            for value in (utility, self.level_world(leader, rival)[0])
         )
         gains = np.zeros((self.num_arms, self.num_arms))
         for i in range(self.num_arms):
@@ -87,8 +87,8 @@ class RivalOverScale(BayesianBradleyTerry):
                 gains[i, j] = max(gain, 0.0) / self._cost(utility, leader, i, j)
         if gains.max() < 1e-12:  # They are level already.
             return leader, rival
-        place = random_choice(self.rng, (gains >= gains.max() * (1 - 1e-6)).ravel())
-        first, second = divmod(place, self.num_arms)
+        index = random_choice(self.rng, (gains >= gains.max() * (1 - 1e-6)).ravel())
+        first, second = divmod(index, self.num_arms)
         return (first, second) if self.rng.random() < 0.5 else (second, first)
 
     def _cost(self, utility, leader, i, j):

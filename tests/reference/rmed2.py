@@ -12,7 +12,7 @@ from tests.reference.rmed1 import RMED1
 
 
 class _Targets(RMED1):
-    """What the two versions share: the cheapest proof that an arm is not the best."""
+    """Both versions: the cheapest proof that an arm is not the best."""
 
     floor: float
 

@@ -48,7 +48,7 @@ class StagewiseElimination:
             self.blocks = [order[start : start + self.size] for start in starts]
         self.own = self.blocks.pop(0)
         block = list(self.own)
-        others = [each for each in self.undecided if each not in block]
+        others = [item for item in self.undecided if item not in block]
         for group in (self.accepted, self.rejected, others):
             extra = rng.permutation(group).tolist()
             block += extra[: self.size - len(block)]
@@ -79,7 +79,7 @@ class StagewiseElimination:
             elif mean[arm] + radius[arm] < mean[last] - radius[last]:
                 self.rejected.append(arm)
         decided = {*self.accepted, *self.rejected}
-        self.undecided = [each for each in self.undecided if each not in decided]
+        self.undecided = [item for item in self.undecided if item not in decided]
         left = self.size - len(self.accepted)
         if len(self.undecided) <= left:
             self.accepted += self.undecided
@@ -140,9 +140,9 @@ class MaxMinUCB(_Comparisons):
                     top = best
                 arm = int(rng.choice(top))
                 level.append(arm)
-                best = [each for each in best if each != arm]
+                best = [item for item in best if item != arm]
             chosen += level
-            left = [each for each in left if each not in level]
+            left = [item for item in left if item not in level]
             if not self.recursive:
                 break
         return np.isin(np.arange(len(upper)), chosen)
@@ -202,7 +202,7 @@ class ChoiceBandits(_Comparisons):
         if len(inside) != room or not inside <= set(fits):
             return False
         largest = max((against[j] for j in inside), default=0.0)
-        return all(largest <= each + _NEAR * (1 + each) for each in outside)
+        return all(largest <= item + _NEAR * (1 + item) for item in outside)
 
     def update(self, subset, rewards):
         """Count the choice; arms due enter the next list."""

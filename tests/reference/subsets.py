@@ -63,13 +63,13 @@ class IndexRule(_Counts):
 
         Without any reward of its arms; the first round was looked at.
         """
-        kept = self.round, self.plays
-        found = []
+        remaining = self.round, self.plays
+        results = []
         for _ in range(rounds - 1):
             self.round, self.plays = self.round + 1, self.plays + subset
-            found.append(self.admits(subset))
-        self.round, self.plays = kept
-        return all(found)
+            results.append(self.admits(subset))
+        self.round, self.plays = remaining
+        return all(results)
 
 
 def ucb_without_order(num_arms, size, horizon, alpha=2.0, largest_reward=1.0):
@@ -216,7 +216,9 @@ class ESCB(_Counts):
 
     def __init__(self, num_arms, size, horizon):
         super().__init__(num_arms, size)
-        self.sets = [list(each) for each in combinations(range(num_arms), size)]
+        self.sets = [
+            list(combination) for combination in combinations(range(num_arms), size)
+        ]
 
     def admits(self, subset):
         """Say whether the rule may offer this set now."""
@@ -249,7 +251,7 @@ def escb_1_index(means, times, budget):
     top = np.where(means < 1, 1 - 1e-9, 1.0)
     best = -math.inf
     for share in (0.02, 0.1, 0.4):
-        found = optimize.minimize(
+        result = optimize.minimize(
             lambda q: -q.sum(),
             means + share * (top - means) / (1 + times),
             bounds=list(zip(means, top, strict=True)),
@@ -257,8 +259,8 @@ def escb_1_index(means, times, budget):
             method="SLSQP",
             options={"maxiter": 400, "ftol": 1e-12},
         )
-        if slack(found.x) > -1e-6:
-            best = max(best, -found.fun)
+        if slack(result.x) > -1e-6:
+            best = max(best, -result.fun)
     return best
 
 

@@ -20,7 +20,7 @@ class SupKLUCB(CountingTwin):
     """
 
     score = "copeland"
-    """What the arms are judged by; or "condorcet" or "borda"."""
+    """The score of the arms; or "condorcet" or "borda"."""
     mean_cap = False
     """Replace the means by min(mean, 1 - 1/(2n)) in round n."""
     min_plays = 1

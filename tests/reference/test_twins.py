@@ -20,7 +20,7 @@ from tests.reference.rmed1 import RMED1
 from tests.theory.matrices import REFERENCE
 
 FALSE_ALARM = 7e-5
-"""Of one comparison of means at 4 standard errors, two-sided, or one chi-square."""
+"""False-alarm rate of one comparison of means (4 standard errors) or chi-square."""
 
 STANDARD_ERRORS = 4.0
 NUM_RUNS = 24

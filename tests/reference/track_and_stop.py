@@ -15,7 +15,7 @@ class TrackAndStop(CountingTwin):
     growth = 0.05
     """By how much the number of duels grows between two programs."""
     prices = None
-    """Of a duel of each pair; 1 without."""
+    """Price of a duel of each pair; 1 without."""
     sticky = 0.1
     """An answer is kept unless another one is cheaper by that share."""
 
@@ -44,16 +44,16 @@ class TrackAndStop(CountingTwin):
             table[j, i] = -table[i, j]
         signs = tuple(tuple(row) for row in table.tolist())
         losses = (table < 0).sum(axis=1)
-        found = {}
+        by_name = {}
         for arm in np.flatnonzero(losses == losses.min()).tolist():
             evidence = cheapest_evidence(signs, price / divergence, arm)
             # With the tilt of the program.
             tilt = 1 + 1e-6 * np.sin(np.arange(1, len(self.pairs) + 1))
             cost = float((price * tilt * evidence / divergence).sum())
-            kept = 1 - self.sticky if arm == self.answer else 1
-            found[arm] = cost * kept, evidence / divergence
-        self.answer = min(found, key=lambda arm: found[arm][0])
-        duels = found[self.answer][1]
+            remaining = 1 - self.sticky if arm == self.answer else 1
+            by_name[arm] = cost * remaining, evidence / divergence
+        self.answer = min(by_name, key=lambda arm: by_name[arm][0])
+        duels = by_name[self.answer][1]
         self.share = duels / duels.sum()
 
     def choose(self):

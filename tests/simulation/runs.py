@@ -1,4 +1,4 @@
-"""What the tests of the simulator share: fakes run on small matrices, and "the same".
+"""Shared parts of simulator tests: fakes run on small matrices, and "the same".
 
 The policies are small fakes whose plays are known, or depend on every bit of their
 history. ``tests/policies/test_contract.py`` repeats the most important of these checks

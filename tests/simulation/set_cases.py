@@ -33,7 +33,7 @@ WORLDS = (
     RANKED,
     SHARES,
 )
-"""Of four arms each."""
+"""Worlds of four arms each."""
 
 
 class Wandering(SubsetPolicy):

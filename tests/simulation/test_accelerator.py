@@ -16,7 +16,7 @@ from tests.policies.instances import CONDORCET
 pytestmark = pytest.mark.gpu
 
 FALSE_ALARM = 1e-5
-"""Of one test."""
+"""False-alarm rate of one test."""
 
 HORIZON = 200
 
@@ -39,7 +39,8 @@ def test_runs_have_the_distribution_of_those_on_a_cpu(text):
         here = simulated(text, range(400), seed=2)
     assert there.device != "cpu"
     one, other = (
-        each.ledger["plays"].reshape(len(each.events), -1).T for each in (there, here)
+        value.ledger["plays"].reshape(len(value.events), -1).T
+        for value in (there, here)
     )
     varies = [pair for pair in zip(one, other, strict=True) if np.ptp(pair) > 0]
     p_values = [stats.ks_2samp(*pair).pvalue for pair in varies]

@@ -10,8 +10,8 @@ import pytest
 
 from bayesduel.errors import SimulationError
 from bayesduel.policies.policy import over_model
-from bayesduel.simulation import asked_models, driver
-from bayesduel.simulation.asked_models import as_leaf
+from bayesduel.simulation import driver, model_calls
+from bayesduel.simulation.model_calls import as_leaf
 from tests.policies.instances import CONDORCET
 from tests.simulation.model_fakes import Scripted, Wanderer
 from tests.simulation.runs import same, simulate_runs
@@ -44,8 +44,8 @@ def test_an_arm_that_there_is_not_is_named():
 def test_a_wrong_arm_among_several_events_of_a_call(duels, seconds, monkeypatch):
     """It is found before anything is noted, and its own round is named."""
     monkeypatch.setattr(driver, "_SEGMENT_SECONDS", seconds)
-    place = rf"arm 7; .* 0 to 3 \(round {6 * duels + 1} of run 5\)"
-    with pytest.raises(SimulationError, match=place):
+    index = rf"arm 7; .* 0 to 3 \(round {6 * duels + 1} of run 5\)"
+    with pytest.raises(SimulationError, match=index):
         simulate_runs(Scripted(first=7, duels=duels), runs=range(5, 8), num_lanes=8)
 
 
@@ -66,8 +66,8 @@ def test_nothing_global_changes(fails, monkeypatch):
 
 def test_a_thread_gives_the_same_runs(wandering):
     """64 bit is switched on in the thread that simulates, and only there."""
-    found, dtypes = [], []
-    worker = threading.Thread(target=lambda: found.append(simulate_runs(Wanderer())))
+    result, dtypes = [], []
+    worker = threading.Thread(target=lambda: result.append(simulate_runs(Wanderer())))
 
     def on_progress(share):
         other = threading.Thread(target=lambda: dtypes.append(jnp.ones(1).dtype))
@@ -77,7 +77,7 @@ def test_a_thread_gives_the_same_runs(wandering):
     simulate_runs(Wanderer(), on_progress=on_progress)
     worker.start()
     worker.join()
-    same(found[0], wandering)
+    same(result[0], wandering)
     assert {*dtypes} == {np.dtype(np.float32)}
 
 
@@ -97,11 +97,11 @@ def test_strict_dtypes_and_keys(strict_jax):
 
 def one_run(policy, words, horizon):
     order = jnp.arange(len(CONDORCET), dtype=jnp.int32)
-    begin, conclude = map(unwrap, (asked_models.begin, asked_models.conclude))
+    begin, conclude = map(unwrap, (model_calls.begin, model_calls.conclude))
     state = begin(policy, words, order, None, horizon, None)
     seat = state, jnp.uint32(0), jnp.int64(0)
     matrix = jnp.asarray(CONDORCET)
-    (state, event, _), played = asked_models._play(
+    (state, event, _), played = model_calls._play(
         policy, matrix, horizon, words, order, seat
     )
     return played, conclude(policy, words, event, state)

@@ -36,9 +36,9 @@ def test_the_fake_can_tell_runs_apart(wandering):
 )  # fmt: skip
 def test_what_is_beside_a_run_does_not_matter(wandering, runs, num_lanes):
     """All runs in more or fewer lanes, one alone, chunks that meet or overlap."""
-    found = simulate_runs(Wanderer(), runs=runs, num_lanes=num_lanes)
+    records = simulate_runs(Wanderer(), runs=runs, num_lanes=num_lanes)
     known = range(runs.start, min(runs.stop, len(RUNS)))
-    same(found, wandering, slice(len(known)), slice(known.start, known.stop))
+    same(records, wandering, slice(len(known)), slice(known.start, known.stop))
 
 
 def test_number_of_lanes_by_default():
@@ -74,10 +74,10 @@ def test_grid_of_checkpoints(wandering):
     """Checkpoints that grids share agree; so do events and recommendations."""
     grid = (1, 2, 3, 10, 11, 99, 100, 999, 1000, 2999, 3000)
     other = simulate_runs(Wanderer(), checkpoints=grid)
-    shared = [each for each in CHECKPOINTS if each in grid]
+    shared = [item for item in CHECKPOINTS if item in grid]
     np.testing.assert_array_equal(
-        other.ledger["plays"][:, [grid.index(each) for each in shared]],
-        wandering.ledger["plays"][:, [CHECKPOINTS.index(each) for each in shared]],
+        other.ledger["plays"][:, [grid.index(item) for item in shared]],
+        wandering.ledger["plays"][:, [CHECKPOINTS.index(item) for item in shared]],
     )
     np.testing.assert_array_equal(other.events, wandering.events)
     np.testing.assert_array_equal(other.recommendation, wandering.recommendation)
@@ -98,8 +98,8 @@ def test_horizon_does_not_change_the_rounds_before():
 def test_seeds():
     seeds = (0, 1, 2**32, 2**32 + 1, 2**63 - 1)
     given = {"checkpoints": (300,)}
-    found = [simulate_runs(Wanderer(), seed=seed, **given).events for seed in seeds]
-    assert len({tuple(events.tolist()) for events in found}) == len(seeds)
+    results = [simulate_runs(Wanderer(), seed=seed, **given).events for seed in seeds]
+    assert len({tuple(events.tolist()) for events in results}) == len(seeds)
 
 
 @pytest.mark.slow
@@ -134,8 +134,8 @@ def played(policy, runs, rule=None, **options):
 
 
 def columns(records):
-    own = {"recommendation": records.recommendation, "events": records.events}
-    return records.ledger | records.info | own
+    by_name = {"recommendation": records.recommendation, "events": records.events}
+    return records.ledger | records.info | by_name
 
 
 @pytest.mark.parametrize(
@@ -152,8 +152,8 @@ def columns(records):
 def test_chunks_of_any_runs_are_parts_of_the_whole(policy, rule, in_python):
     whole = columns(played(policy, SOME, rule))
     cuts = [range(*ends) for ends in pairwise((SOME.start, 5, 6, SOME.stop))]
-    pieces = [columns(played(policy, each, rule, num_lanes=2)) for each in cuts]
+    pieces = [columns(played(policy, cut, rule, num_lanes=2)) for cut in cuts]
     for name, values in whole.items():
-        joined = np.concatenate([each[name] for each in pieces])
+        joined = np.concatenate([cut[name] for cut in pieces])
         assert joined.dtype == values.dtype
         np.testing.assert_array_equal(joined, values)

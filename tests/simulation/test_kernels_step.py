@@ -14,7 +14,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.simulation.driver import EVENT_LIMIT
-from bayesduel.simulation.rule_runs import PLAIN, Variations, run_chunk
+from bayesduel.simulation.rule_runs import run_chunk
 from bayesduel.simulation.runs import PairwiseEnvironment
 from tests.policies.distributions import disagreements
 from tests.policies.instances import CYCLIC, MATRICES
@@ -67,22 +67,22 @@ def play(text, look_ahead, matrix, horizon, *, runs=1, seed=11, votes=None, grid
         seed=seed,
         event_limit=EVENT_LIMIT,
         segment_seconds=1.0,
-        variations=PLAIN if votes is None else Variations(votes=votes),
+        votes=votes,
     )
 
 
 def assert_same_duels(text, matrix, horizon, **options):
     """Compare every round of the forms; return how many events the short one took."""
     step, jump = (
-        play(text, each, matrix, horizon, **options) for each in (False, True)
+        play(text, flag, matrix, horizon, **options) for flag in (False, True)
     )
     np.testing.assert_array_equal(step.ledger["plays"], jump.ledger["plays"])
     # A stretch that the horizon cuts has drawn the duel of RUCB that follows it, so
     # that ties among arms to recommend are broken otherwise.
     if text != "rucb":
         np.testing.assert_array_equal(step.recommendation, jump.recommendation)
-    told = int("votes" in options)  # All duels from before are one event.
-    assert step.events.tolist() == [horizon + told] * len(step.events)
+    reported = int("votes" in options)  # All duels from before are one event.
+    assert step.events.tolist() == [horizon + reported] * len(step.events)
     return jump.events
 
 
@@ -101,7 +101,7 @@ LOPSIDED = np.array(
 )
 
 
-@pytest.mark.parametrize("text", [each for each in SAME_DUELS if "savage" not in each])
+@pytest.mark.parametrize("text", [item for item in SAME_DUELS if "savage" not in item])
 def test_both_forms_go_on_alike_after_lopsided_counts(text, in_python):
     """SAVAGE takes in the duels that it has asked for, and no others."""
     assert_same_duels(text, MATRICES["condorcet"], 800, votes=LOPSIDED)
@@ -121,7 +121,7 @@ def plays_of_ccb(world, look_ahead):
 @pytest.mark.parametrize("world", ["two winners", "two equal arms", "sure", "ties"])
 def test_both_forms_of_ccb_have_one_distribution(world):
     matrix = {**MATRICES, **WORLDS}[world]
-    one, other = (plays_of_ccb(world, each) for each in (False, True))
+    one, other = (plays_of_ccb(world, flag) for flag in (False, True))
     assert not disagreements(one, other, matrix)
 
 

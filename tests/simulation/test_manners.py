@@ -52,26 +52,26 @@ class Fickle(KernelPolicy):
 
 def distribution(every, self_duels, rounds):
     """Return the distribution of the rounds of arm 0 with each arm, by enumeration."""
-    found = Counter()
+    result = Counter()
 
-    def play(told, late, counts, weight):
+    def play(reported, late, counts, weight):
         if sum(counts) == rounds:
-            found[counts] += weight
+            result[counts] += weight
             return
-        flipped = 1 + (told + 1) % 2
+        flipped = 1 + (reported + 1) % 2
         choices = {0: 0.4, flipped: 0.2, 3 - flipped: 0.4}
         if not self_duels:
             choices = {arm: choices[arm] / 0.6 for arm in (1, 2)}
         for arm, probability in choices.items():
-            after = tuple(n + (place == arm) for place, n in enumerate(counts))
+            after = tuple(n + (index == arm) for index, n in enumerate(counts))
             arrives = sum(after) % every == 0
             for win in (0, 1) if arm else (0,):
                 won = MATRIX[0, arm] if win else 1 - MATRIX[0, arm] if arm else 1.0
-                now = (told + late + win, 0) if arrives else (told, late + win)
+                now = (reported + late + win, 0) if arrives else (reported, late + win)
                 play(*now, after, weight * probability * won)
 
     play(0, 0, (0, 0, 0), 1.0)
-    return found
+    return result
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def distribution(every, self_duels, rounds):
     [(1, True), (3, True), pytest.param(1, False, marks=pytest.mark.slow), (2, False)],
 )
 def test_runs_have_the_distribution_of_the_rule(every, self_duels):
-    """Of six rounds; it is not that of a rule which is told at another time."""
+    """The law of six rounds; it is not that of a rule which is told at another time."""
     policy = DelayedFeedback(Fickle(), every=every)
     policy = policy if self_duels else WithoutSelfDuels(policy)
     given = {"runs": range(RUNS), "checkpoints": (6,), "num_lanes": 400}
@@ -92,7 +92,7 @@ def test_runs_have_the_distribution_of_the_rule(every, self_duels):
 
 def rejects(seen, probabilities):
     """Say whether counts are from another distribution; rare outcomes are one."""
-    often = [key for key, each in probabilities.items() if each * RUNS > 10]
+    often = [key for key, item in probabilities.items() if item * RUNS > 10]
     expected = [probabilities[key] for key in often]
     observed = [seen[key] for key in often]
     expected.append(1 - sum(expected) + 1e-12)

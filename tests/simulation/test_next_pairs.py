@@ -33,8 +33,8 @@ ROWS = [
 ]
 
 
-def pairs_of(found):
-    return [(pair.first, pair.second) for pair in found]
+def pairs_of(result):
+    return [(pair.first, pair.second) for pair in result]
 
 
 # --- Votes ----------------------------------------------------------------------------
@@ -50,9 +50,9 @@ def test_the_pairs_are_those_of_a_player(tmp_path):
         assert pairs_of(next_pairs(votes, n=12, seed=3)) == expected
     plain = pairs_of(next_pairs(WINS, n=12, seed=3))
     assert [(NAMES[one], NAMES[two]) for one, two in plain] == expected
-    found = next_pairs(WINS, n=12, seed=3, arm_names=NAMES)
-    assert pairs_of(found) == expected
-    answers = pd.DataFrame(found).assign(winner=[pair.first for pair in found])
+    pairs = next_pairs(WINS, n=12, seed=3, arm_names=NAMES)
+    assert pairs_of(pairs) == expected
+    answers = pd.DataFrame(pairs).assign(winner=[pair.first for pair in pairs])
     assert bayesduel.votes.read_comparisons(answers).num_votes == 12
 
 
@@ -81,18 +81,18 @@ def test_a_tie_in_a_list_counts_for_either_arm():
 
 def test_with_more_votes_other_random_numbers_come():
     """With those of before a policy that draws would ask one pair for ever."""
-    asked = [
+    results = [
         frozenset(next_pairs(WINS + more * (1 - np.eye(4, dtype=int)), "random")[0][:2])
         for more in range(60)
     ]
-    counts = [*Counter(asked).values()]
+    counts = [*Counter(results).values()]
     assert len(counts) == 6
     assert stats.chisquare(counts).pvalue > FALSE_ALARM
 
 
 def test_before_the_first_vote_the_arms_need_names():
-    found = next_pairs([], n=3, arm_names=NAMES)
-    assert {*itertools.chain(*pairs_of(found))} <= {*NAMES}
+    pairs = next_pairs([], n=3, arm_names=NAMES)
+    assert {*itertools.chain(*pairs_of(pairs))} <= {*NAMES}
     with pytest.raises(SimulationArgumentError, match="before the first vote"):
         next_pairs([], n=3)
 
@@ -137,8 +137,8 @@ def test_what_is_refused(call, words):
 
 def test_a_reason_names_the_leader_and_its_rival():
     """With probabilities of SciPy's Beta distribution, uniform before the votes."""
-    found = next_pairs(WINS, "d-ts+", 60, seed=2, arm_names=NAMES)
-    assert all(isinstance(pair, NextPair) for pair in found)
+    pairs = next_pairs(WINS, "d-ts+", 60, seed=2, arm_names=NAMES)
+    assert all(isinstance(pair, NextPair) for pair in pairs)
     leader = Player("d-ts+", votes=WINS, arm_names=NAMES, compiled=None).recommend()
     assert leader == "tea"
     better = {
@@ -147,7 +147,7 @@ def test_a_reason_names_the_leader_and_its_rival():
     }
     likeliest = max(NAMES[1:], key=lambda arm: better[arm, leader])
     seen = set()
-    for first, second, reason in found:
+    for first, second, reason in pairs:
         reason = reason.partition(";")[0]
         if leader in (first, second):
             rival = second if first == leader else first
@@ -171,8 +171,8 @@ def test_a_reason_says_what_is_not_known_and_what_a_question_costs():
     votes = [("tea", "milk")] * 5
     prices = {"tea": 1, "milk": 2, "coffee": 30.5}
     options = {"prices": prices, "arm_names": ["tea", "milk", "coffee"]}
-    found = next_pairs(votes, "rd-ts:cost=prices", 12, **options)
-    reasons = {frozenset(pair[:2]): pair.reason for pair in found}
+    pairs = next_pairs(votes, "rd-ts:cost=prices", 12, **options)
+    reasons = {frozenset(pair[:2]): pair.reason for pair in pairs}
     # Of the one without a vote as much speaks for either arm.
     words = "leader 'tea' against 'milk', which may be better with probability 0.016"
     assert reasons[frozenset({"tea", "milk"})] == f"{words}; it costs 3"
@@ -188,26 +188,26 @@ def test_a_reason_says_what_is_not_known_and_what_a_question_costs():
 @pytest.mark.parametrize("policy", ["d-ts+", "rmed1", "rucb", Greedy(), Batches()])
 def test_excluded_pairs_never_appear(policy):
     exclude = [("tea", "coffee"), ("milk", "tea"), (2, 3)]
-    found = next_pairs(WINS, policy, 40, exclude=exclude, arm_names=NAMES)
-    asked = {frozenset(pair) for pair in pairs_of(found)}
-    assert len(found) == 40 and len(asked) > 1
-    assert asked.isdisjoint({frozenset({"tea", "coffee"}), frozenset({"tea", "milk"}),
+    pairs = next_pairs(WINS, policy, 40, exclude=exclude, arm_names=NAMES)
+    names = {frozenset(pair) for pair in pairs_of(pairs)}
+    assert len(pairs) == 40 and len(names) > 1
+    assert names.isdisjoint({frozenset({"tea", "coffee"}), frozenset({"tea", "milk"}),
                              frozenset({"milk", "cocoa"})})  # fmt: skip
-    assert any(pair.reason.endswith("which is excluded") for pair in found)
-    assert next_pairs(WINS, policy, 40, exclude=exclude, arm_names=NAMES) == found
+    assert any(pair.reason.endswith("which is excluded") for pair in pairs)
+    assert next_pairs(WINS, policy, 40, exclude=exclude, arm_names=NAMES) == pairs
 
 
 def test_a_substitute_has_an_arm_of_the_pair_and_the_fewest_votes():
-    """Of two arms only one pair is asked for; with it excluded, the rarest near it."""
+    """Only one pair of two arms is asked for; with it excluded, the rarest near it."""
     votes = [[0, 1, 9, 9], [1, 0, 9, 9], [9, 2, 0, 9], [9, 9, 9, 0]]
 
     class Same(Greedy):
         def choose(self, wins, rng, round_):
             return 0, 1
 
-    found = pairs_of(next_pairs(votes, Same(), 8, exclude=[(1, 0)]))
+    pairs = pairs_of(next_pairs(votes, Same(), 8, exclude=[(1, 0)]))
     # Pairs near it have 18, 18, 11 and 18 votes.
-    assert found[:7] == [(1, 2)] * 7 and {*found[7]} != {0, 1}
+    assert pairs[:7] == [(1, 2)] * 7 and {*pairs[7]} != {0, 1}
 
 
 def test_a_judge_is_not_asked_twice_about_a_pair():
@@ -218,9 +218,9 @@ def test_a_judge_is_not_asked_twice_about_a_pair():
         ("tea", "cocoa", True, "bob"),
     ]
     answered = [{"tea", "milk"}, {"coffee", "tea"}, {"milk", "coffee"}]
-    found = next_pairs(votes, n=30, judge="ann", seed=4)
-    assert all({*pair} not in answered for pair in pairs_of(found))
-    assert any("which this judge has answered" in pair.reason for pair in found)
+    pairs = next_pairs(votes, n=30, judge="ann", seed=4)
+    assert all({*pair} not in answered for pair in pairs_of(pairs))
+    assert any("which this judge has answered" in pair.reason for pair in pairs)
     # Somebody else may answer everything.
     new = next_pairs(votes, n=30, judge="cleo", seed=4)
     assert new == next_pairs(votes, n=30, seed=4)
@@ -230,7 +230,7 @@ def test_a_judge_is_not_asked_twice_about_a_pair():
         ),
         judge="judge",
     )
-    assert next_pairs(table, n=30, judge="ann", seed=4) == found
+    assert next_pairs(table, n=30, judge="ann", seed=4) == pairs
     exclude = [("cocoa", name) for name in ("tea", "milk", "coffee")]
     with pytest.raises(SimulationArgumentError, match="answered every pair.*'ann'"):
         next_pairs(votes, judge="ann", exclude=exclude)
@@ -252,11 +252,11 @@ def test_no_pair_takes_a_whole_batch(policy, number):
         assert max(times.values()) <= math.ceil(4 * number / 5)
     # With one or two pairs left, these are all.
     exclude = [(0, 1), (0, 2), (0, 3), (1, 3)]
-    found = next_pairs(WINS * 3, policy, 9, seed=5, exclude=exclude)
-    times = Counter(frozenset(pair) for pair in pairs_of(found))
+    pairs = next_pairs(WINS * 3, policy, 9, seed=5, exclude=exclude)
+    times = Counter(frozenset(pair) for pair in pairs_of(pairs))
     assert sum(times.values()) == 9 and len(times) == 2
-    found = next_pairs(WINS * 3, policy, 9, seed=5, exclude=[*exclude, (1, 2)])
-    assert {frozenset(pair) for pair in pairs_of(found)} == {frozenset({2, 3})}
+    pairs = next_pairs(WINS * 3, policy, 9, seed=5, exclude=[*exclude, (1, 2)])
+    assert {frozenset(pair) for pair in pairs_of(pairs)} == {frozenset({2, 3})}
     assert len(next_pairs([[0, 9], [3, 0]], policy, 20)) == 20
 
 
@@ -269,9 +269,9 @@ def test_the_questions_of_a_batch_have_the_law_of_the_first():
                                                 compiled=False).ask(6)[:2]]
         for seed in range(number)
     ]  # fmt: skip
-    table = [Counter(draw[place] for draw in draws) for place in range(2)]
+    table = [Counter(draw[index] for draw in draws) for index in range(2)]
     counts = np.array(
-        [[each[pair] for each in table] for pair in {*table[0], *table[1]}]
+        [[item[pair] for item in table] for pair in {*table[0], *table[1]}]
     )
     common = counts[counts.sum(axis=1) >= 10]
     assert len(common) >= 3
@@ -347,11 +347,11 @@ def test_what_is_read_is_for_debugging(caplog):
     assert not caplog.records
     with caplog.at_level("DEBUG"):
         next_pairs(votes)
-    assert [each.levelname for each in caplog.records] == ["DEBUG"]
+    assert [record.levelname for record in caplog.records] == ["DEBUG"]
     assert "not read: column 'judge'" in caplog.text
     caplog.clear()
     Player("rucb", votes=votes, compiled=None)
-    assert [each.levelname for each in caplog.records] == ["WARNING"]
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
 # --- Many arms ------------------------------------------------------------------------
@@ -417,24 +417,24 @@ def test_more_than_2000_arms_are_asked_by_draws(tmp_path):
     frame = many_votes()
     path = tmp_path / "votes.csv"
     frame.to_csv(path, index=False)
-    found = next_pairs(frame, n=300, seed=1)
-    assert found == next_pairs(path, n=300, seed=1) != next_pairs(frame, n=300, seed=2)
-    assert len(found) == 300 and all(first != second for first, second, _ in found)
+    pairs = next_pairs(frame, n=300, seed=1)
+    assert pairs == next_pairs(path, n=300, seed=1) != next_pairs(frame, n=300, seed=2)
+    assert len(pairs) == 300 and all(first != second for first, second, _ in pairs)
     fitted = fit_mode(
         BradleyTerry(zero_sum=True), bayesduel.votes.read_comparisons(frame)
     )
-    assert found == next_pairs(fitted, n=300, seed=1)
+    assert pairs == next_pairs(fitted, n=300, seed=1)
     # What is asked about is at the top.
     rank = dict(zip(fitted.ranking()["arm"].values.tolist(), range(MANY), strict=False))
-    assert np.median([rank[arm] for pair in pairs_of(found) for arm in pair]) < 200
-    answers = pd.DataFrame(found).assign(winner=[pair.first for pair in found])
+    assert np.median([rank[arm] for pair in pairs_of(pairs) for arm in pair]) < 200
+    answers = pd.DataFrame(pairs).assign(winner=[pair.first for pair in pairs])
     next_pairs(pd.concat([frame, answers[["first", "second", "winner"]]]), n=3)
 
 
 def test_arms_without_a_vote_are_asked_about():
-    found = next_pairs([], n=200, arm_names=MANY_NAMES)
-    assert len({*itertools.chain(*pairs_of(found))}) > 300
-    rows = [(first, second, None) for first, second in pairs_of(found)]
+    pairs = next_pairs([], n=200, arm_names=MANY_NAMES)
+    assert len({*itertools.chain(*pairs_of(pairs))}) > 300
+    rows = [(first, second, None) for first, second in pairs_of(pairs)]
     more = next_pairs(rows, n=5, arm_names=MANY_NAMES)
     assert {*itertools.chain(*pairs_of(more))} <= {*MANY_NAMES}
     wins = np.zeros((MANY, MANY), dtype=int)
@@ -453,14 +453,14 @@ def test_excluded_pairs_of_draws_are_not_asked():
     )
     fitted = fit_mode(BradleyTerry(), data)
     by_ann = {frozenset(row) for row in ROWS[:6]}
-    asked = {
+    names = {
         frozenset(pair) for pair in pairs_of(next_pairs(fitted, n=99, judge="ann"))
     }
-    assert asked and not asked & by_ann
+    assert names and not names & by_ann
     pairs = [*itertools.combinations(NAMES, 2)]
     (left, *_), others = pairs[3:4], pairs[:3] + pairs[4:]
-    found = pairs_of(next_pairs(fitted, n=30, exclude=others))
-    assert {frozenset(pair) for pair in found} == {frozenset(left)}
+    result = pairs_of(next_pairs(fitted, n=30, exclude=others))
+    assert {frozenset(pair) for pair in result} == {frozenset(left)}
     with pytest.raises(SimulationArgumentError, match="exclude must leave a pair"):
         next_pairs(fitted, exclude=pairs)
     with pytest.raises(SimulationArgumentError, match="unknown|must be the name"):

@@ -125,7 +125,7 @@ def played(policy, world, *, checkpoints=LATE, runs=range(4), shuffle=True, seed
     return run_chunk(environment, policy, runs=runs, checkpoints=grid, seed=seed)
 
 
-@pytest.mark.parametrize("world", WORLDS, ids=lambda each: each.name)
+@pytest.mark.parametrize("world", WORLDS, ids=lambda value: value.name)
 @pytest.mark.parametrize(("longest", "until"), [(1, False), (60, False), (60, True)])
 def test_a_world_that_never_changes_plays_as_by_its_formulas(world, longest, until):
     """Every kind of feedback, rule and notion: the same runs."""
@@ -156,10 +156,10 @@ def test_camera_has_the_same_distribution_in_the_open_loop(name, form):
 
     def numbers(result):
         offers, regret = result.ledger["offers"], result.ledger["regret"]
-        found = {f"regret {at}": np.round(regret[:, at, 0], 9) for at in range(2)}
-        found |= {f"offers of {arm}": offers[:, -1, arm] for arm in range(6)}
-        found["events"] = result.events
-        return found
+        by_name = {f"regret {at}": np.round(regret[:, at, 0], 9) for at in range(2)}
+        by_name |= {f"offers of {arm}": offers[:, -1, arm] for arm in range(6)}
+        by_name["events"] = result.events
+        return by_name
 
     tests = same_distribution(numbers(fast), numbers(slow))
     if form is Wrapped:  # Rounds of a part are drawn at once: fewer events, no others.
@@ -171,13 +171,13 @@ def test_camera_has_the_same_distribution_in_the_open_loop(name, form):
 def test_regret_of_a_stretch_is_that_of_its_rounds(period):
     """At checkpoints inside of stretches and of parts."""
     world = Buffet(period=period)
-    found = played(Steady(), world, shuffle=False).ledger
+    ledger = played(Steady(), world, shuffle=False).ledger
     subset = np.array([True, False, True, False])
     costs = [world.regret(None, round_, subset)["sum"] for round_ in range(1, 401)]
     expected = np.cumsum(costs)[np.array(LATE) - 1]
-    np.testing.assert_allclose(found["regret"][:, :, 0], [expected] * 4, rtol=1e-12)
-    np.testing.assert_allclose(found["regret"][:, :, 1], [LATE] * 4, rtol=1e-12)
-    assert np.array_equal(found["offers"], [np.outer(LATE, subset)] * 4)
+    np.testing.assert_allclose(ledger["regret"][:, :, 0], [expected] * 4, rtol=1e-12)
+    np.testing.assert_allclose(ledger["regret"][:, :, 1], [LATE] * 4, rtol=1e-12)
+    assert np.array_equal(ledger["offers"], [np.outer(LATE, subset)] * 4)
 
 
 @pytest.mark.parametrize("period", [1, 3])
@@ -186,7 +186,7 @@ def test_answers_in_a_world_that_drifts_are_those_of_a_twin(period):
     world, number = Buffet(period=period), 3000
     policy = Steady(until=True)
     options = {"checkpoints": (25,), "runs": range(number), "shuffle": False}
-    found = played(policy, world, **options).info["length"]
+    result = played(policy, world, **options).info["length"]
     rng, lengths = np.random.default_rng(1), np.zeros(number, dtype=int)
     subset = np.array([True, False, True, False])
     for run in range(number):
@@ -195,13 +195,13 @@ def test_answers_in_a_world_that_drifts_are_those_of_a_twin(period):
             chances = world.probabilities(None, rng, round_, subset)
             if rng.random() < 1 - chances.sum():
                 break
-    (p_value,) = same_distribution({"n": found}, {"n": lengths}).values()
+    (p_value,) = same_distribution({"n": result}, {"n": lengths}).values()
     assert p_value > FALSE_ALARM
     # The exact law of the length.
     chances = [world.probabilities(None, rng, at, subset) for at in range(1, 25)]
     nobody = 1 - np.array(chances).sum(axis=1)
     law = np.append(nobody, 1.0) * np.append(1.0, np.cumprod(1 - nobody))
-    counts = np.bincount(found.astype(int), minlength=26)[1:]
+    counts = np.bincount(result.astype(int), minlength=26)[1:]
     few = 8
     counts = np.append(counts[:few], counts[few:].sum())
     assert chi_square(counts, np.append(law[:few], law[few:].sum())) > FALSE_ALARM
@@ -210,12 +210,12 @@ def test_answers_in_a_world_that_drifts_are_those_of_a_twin(period):
 def test_choices_of_a_stretch_that_changes_have_their_means():
     world, number, subset = Buffet(period=4), 2000, np.array([1, 0, 1, 0], dtype=bool)
     options = {"checkpoints": (25,), "runs": range(number), "shuffle": False}
-    found = played(Steady(), world, **options).info
+    info = played(Steady(), world, **options).info
     chances = [world.probabilities(None, None, at, subset) for at in range(1, 26)]
     for arm in (0, 2):
         p = np.array(chances)[:, arm]
         error = np.sqrt((p * (1 - p)).sum() / number)
-        assert abs(found[f"wins_{arm}"].mean() - p.sum()) < 5 * error
+        assert abs(info[f"wins_{arm}"].mean() - p.sum()) < 5 * error
 
 
 class Hidden(Buffet):
@@ -420,9 +420,9 @@ class Reading(SubsetPolicy):
 
 def test_contextual_policies_read_the_features_of_the_round():
     """By positions: they are relabeled with the arms."""
-    found = played(Reading(), Served())
-    assert np.all(found.ledger["regret"][..., 0] == 0.0)
-    assert np.all(found.events == 400)
+    records = played(Reading(), Served())
+    assert np.all(records.ledger["regret"][..., 0] == 0.0)
+    assert np.all(records.events == 400)
     blind = played(Steady(), Served()).ledger["regret"][:, -1, 0]
     assert np.all(blind > 100)
 
@@ -437,10 +437,10 @@ def test_contextual_policies_read_features_that_never_change():
     world = choice.ChoiceWorld(
         rule=TABLE.rule, subset_size=2, name="known", arm_features=features
     )
-    found = played(Sure(), world)
+    records = played(Sure(), world)
     # Arms 0 and 2 in every run, whatever their positions.
-    assert np.array_equal(found.ledger["offers"][0, -1], [400, 0, 400, 0])
-    assert np.all(found.ledger["offers"] == found.ledger["offers"][0])
+    assert np.array_equal(records.ledger["offers"][0, -1], [400, 0, 400, 0])
+    assert np.all(records.ledger["offers"] == records.ledger["offers"][0])
     with pytest.raises(SimulationArgumentError, match="has no features of the arms"):
         bayesduel.simulate(TABLE, Sure(), horizon=10)
 
@@ -456,10 +456,10 @@ def test_a_rule_of_ones_own_is_played_by_its_probabilities():
         best_set = (0, 1, 2)
 
     world = Sets(rule=Own(), subset_size=3)
-    found = played(Wandering(), world)
+    records = played(Wandering(), world)
     assert world.notions == ("expected_reward",)
-    np.testing.assert_allclose(found.ledger["regret"], 0.0, atol=1e-9)
-    assert np.all(found.ledger["offers"][:, -1].sum(axis=1) == 3 * 400)
+    np.testing.assert_allclose(records.ledger["regret"], 0.0, atol=1e-9)
+    assert np.all(records.ledger["offers"][:, -1].sum(axis=1) == 3 * 400)
 
 
 def test_results_of_a_world_of_ones_own(in_python):
@@ -485,8 +485,8 @@ def test_a_world_of_ones_own_is_named_in_text(in_python):
     with pytest.raises(ArgumentError, match="Buffet:period=5 is one of subset choice"):
         bayesduel.load(f"corrupted:world={text}")
     named, given = (
-        bayesduel.simulate(each, "random-subsets", num_runs=2, horizon=30)
-        for each in (text, Buffet(period=5))
+        bayesduel.simulate(value, "random-subsets", num_runs=2, horizon=30)
+        for value in (text, Buffet(period=5))
     )
     assert named["regret"].equals(given["regret"])
 
@@ -507,5 +507,5 @@ def test_policies_over_models_play_in_open_worlds():
 
 def test_independent_rewards_are_drawn_in_every_part():
     world = Wrapped(SHARES, part=7)
-    found = played(Wandering(longest=60), world, runs=range(30))
-    assert np.all(found.ledger["offers"][:, -1].sum(axis=1) == 3 * 400)
+    records = played(Wandering(longest=60), world, runs=range(30))
+    assert np.all(records.ledger["offers"][:, -1].sum(axis=1) == 3 * 400)

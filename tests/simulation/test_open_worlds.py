@@ -162,8 +162,8 @@ IN_FIXED += ["ccb", "savage", "sparring"]
 @pytest.mark.parametrize(
     ("policy", "compiled"),
     # Compiled, the first three: ``instances.worlds.test_worlds_in_the_loop``.
-    [(each, False) for each in ("rmed1", "ecw-rmed", "scomp", *IN_FIXED)]
-    + [(each, True) for each in IN_FIXED],
+    [(item, False) for item in ("rmed1", "ecw-rmed", "scomp", *IN_FIXED)]
+    + [(item, True) for item in IN_FIXED],
 )
 def test_fixed_worlds_give_the_runs_of_their_matrix(policy, compiled):
     check_fixed(policy, compiled, grid=(10, 999, 1000))
@@ -176,7 +176,7 @@ def test_models_play_in_a_fixed_world():
     world, runs, grid = Fixed(np.array(CONDORCET)), range(48), (60,)
     straight = played(CONDORCET, policy, runs=runs, grid=grid)
     opened = played(world, policy, runs=runs, grid=grid)
-    first, second = (each.ledger["plays"][:, -1, 0, 0] for each in (straight, opened))
+    first, second = (value.ledger["plays"][:, -1, 0, 0] for value in (straight, opened))
     assert stats.ks_2samp(first, second).pvalue > FALSE_ALARM
     assert not np.array_equal(first, second)
 
@@ -224,7 +224,7 @@ def test_compiled_worlds_give_the_runs_of_plain_ones(policy, pause):
     policy = parse_policy(policy) if isinstance(policy, str) else policy
     if isinstance(policy, Greedy):
         policy = Greedy(compiled=True)
-    worlds = (Walk(pause=pause, compiled=each) for each in (False, True))
+    worlds = (Walk(pause=pause, compiled=compiled) for compiled in (False, True))
     one, other = (played(world, policy) for world in worlds)
     assert_same(one, other)
     np.testing.assert_allclose(one.ledger["regret"], other.ledger["regret"], rtol=1e-12)
@@ -268,8 +268,8 @@ def test_champions_that_share_a_stretch_share_its_regret():
     fast = played(world, "d-ts", runs=runs, grid=grid)
     slow = played(world, "d-ts:look_ahead=false", runs=runs, grid=grid)
     assert fast.events.mean() < 0.7 * slow.events.mean()
-    for place in range(len(grid)):
-        one, other = (each.ledger["regret"][:, place, 0] for each in (fast, slow))
+    for index in range(len(grid)):
+        one, other = (value.ledger["regret"][:, index, 0] for value in (fast, slow))
         assert stats.ks_2samp(one, other).pvalue > FALSE_ALARM
 
 
@@ -277,7 +277,7 @@ def test_checkpoints_inside_a_shared_stretch_do_not_change_its_regret():
     world, runs = Priced(np.array(CYCLE)), range(10)
     every = played(world, "d-ts", runs=runs, grid=range(1, 401))
     last = played(world, "d-ts", runs=runs, grid=(400,))
-    ends = (each.ledger["regret"][:, -1] for each in (every, last))
+    ends = (value.ledger["regret"][:, -1] for value in (every, last))
     np.testing.assert_allclose(*ends, rtol=1e-10)
     rises = np.diff(every.ledger["regret"][..., 0], axis=1)
     assert rises.min() > 0 and rises.max() <= 1 + 1e-12
@@ -420,7 +420,7 @@ def test_contextual_policies_see_the_features_of_the_round(compiled):
     for run in range(2):
         _, states = walked(world, run, GRID[-1])
         # The best arm meets the one at the next position, whichever that is.
-        away = np.array([each[:, 0].max() - each[:, 0] for each in states])
+        away = np.array([state[:, 0].max() - state[:, 0] for state in states])
         largest = away.max(axis=1).sum() / 2
         assert 0 < records.ledger["regret"][run, -1, 0] <= largest
 

@@ -73,11 +73,11 @@ def answered(player, number, seed=0, delay=1):
     """Answer questions of arms from 0, ``delay`` of them at a time; return them."""
     rng, pairs = np.random.default_rng(seed), []
     while len(pairs) < number:
-        asked = player.ask(delay)
-        for first, second in reversed(asked):
+        questions = player.ask(delay)
+        for first, second in reversed(questions):
             better = BETTER[first] / (BETTER[first] + BETTER[second])
             player.tell(first, second, bool(rng.random() < better))
-        pairs += asked
+        pairs += questions
     return pairs
 
 
@@ -162,11 +162,11 @@ def test_many_votes_told_at_once_are_those_told_one_by_one(name, compiled):
         played = calls.tell(state, rng, 0, none, begins=True)
         for step in range(8 if not compiled else 60):
             rows = np.zeros(4, dtype=VOTES)
-            for place in range(len(rows)):
+            for index in range(len(rows)):
                 pair = draws.choice(num_arms, 2, replace=False)
                 won = draws.random() < 0.5
                 count = 1 + int(draws.exponential(20 if step % 2 else 200))
-                rows[place] = *pair, 0, 0, won, count
+                rows[index] = *pair, 0, 0, won, count
             if one_by_one:
                 rows = np.repeat(rows, rows["count"])
                 rows["count"] = 1
@@ -198,10 +198,10 @@ def test_many_votes_of_a_rival_directed_rule_leave_the_state_of_their_counts(
         one_by_one = np.repeat(rows, rows["count"])
         one_by_one["count"] = 1
         states = []
-        for told in (rows, one_by_one):
+        for row in (rows, one_by_one):
             calls = KernelCalls(kernel, compiled)
             state = kernel.new_state(np.arange(num_arms), 2**62)
-            played = calls.tell(state, np.random.default_rng(0), 0, told, begins=True)
+            played = calls.tell(state, np.random.default_rng(0), 0, row, begins=True)
             assert played == one_by_one.size
             states.append(state)
         at_once, stepped = states
@@ -214,12 +214,12 @@ def test_many_votes_of_a_rival_directed_rule_leave_the_state_of_their_counts(
             for field in getattr(stepped, name).dtype.names:
                 # What only a choice among several leaders has written.
                 if field not in ("listed", "cost", "price"):
-                    one, other = (getattr(each, name)[field] for each in states)
+                    one, other = (getattr(item, name)[field] for item in states)
                     assert np.array_equal(one, other), (name, field)
         assert np.array_equal(at_once.own_wins, stepped.own_wins)
         questions = [
-            KernelCalls(kernel, compiled).ask(each, np.random.default_rng(1), 0, 2**62)
-            for each in states
+            KernelCalls(kernel, compiled).ask(item, np.random.default_rng(1), 0, 2**62)
+            for item in states
         ]
         assert questions[0] == questions[1]
     assert same >= 2
@@ -227,36 +227,36 @@ def test_many_votes_of_a_rival_directed_rule_leave_the_state_of_their_counts(
 
 @pytest.mark.parametrize("policy", ["d-ts+", "rucb", "rmed1", "ecw-rmed", "random"])
 def test_votes_from_before_are_votes_told_one_by_one(policy):
-    """Of policies whose state is a function of the counts and the clock."""
+    """Play policies whose state is a function of the counts and the clock."""
     begun = Player(policy, votes=WINS, compiled=None)
-    told = Player(policy, 4, compiled=None)
+    player = Player(policy, 4, compiled=None)
     for low, high in itertools.combinations(range(4), 2):
         for won, votes in ((True, WINS[low, high]), (False, WINS[high, low])):
             for _ in range(votes):
-                told.tell(low, high, won)
-    assert memory(begun) == memory(told)
-    assert np.array_equal(begun.wins, told.wins)
+                player.tell(low, high, won)
+    assert memory(begun) == memory(player)
+    assert np.array_equal(begun.wins, player.wins)
     later = Player(policy, 4, compiled=None)
     later.tell_counts(WINS)
     assert memory(begun) == memory(later) and begun.ask(5) == later.ask(5)
 
 
 def test_a_rule_is_told_votes_in_turn():
-    told = []
+    results = []
 
     class Listening(Greedy):
         def update(self, wins, rng, round_, first, second, won):
-            told.append((round_, first, second, won))
+            results.append((round_, first, second, won))
 
     player = Player(Listening(), votes=[[0, 2], [1, 0]])
-    assert told == [(1, 0, 1, True), (2, 0, 1, True), (3, 0, 1, False)]
+    assert results == [(1, 0, 1, True), (2, 0, 1, True), (3, 0, 1, False)]
     first, second = player.ask()
     round_ = player._memory.round
     player.tell(second, first, True)
     player.tell(0, 1, True)  # Nobody asked.
-    asked, own = told[3:]
-    assert asked == (round_, first, second, False) and round_ > 3
-    assert own == (round_ + 1, 0, 1, True)
+    questions, mine = results[3:]
+    assert questions == (round_, first, second, False) and round_ > 3
+    assert mine == (round_ + 1, 0, 1, True)
 
 
 def test_the_policy_knows_its_open_questions():
@@ -410,8 +410,8 @@ def test_a_policy_over_a_model_asks_and_is_told():
     for first, second in pairs:
         player.tell(first, second, first == "tea")
     beliefs = player._memory.state.beliefs.votes
-    found = np.asarray(beliefs.won + beliefs.lost.swapaxes(1, 2))[0]
-    assert np.array_equal(found, player.wins) and player.wins.sum() == WINS.sum() + 3
+    result = np.asarray(beliefs.won + beliefs.lost.swapaxes(1, 2))[0]
+    assert np.array_equal(result, player.wins) and player.wins.sum() == WINS.sum() + 3
     other = pickle.loads(pickle.dumps(player))
     assert other.ask(2) == player.ask(2)
     assert player.recommend() == "tea"

@@ -32,7 +32,7 @@ from tests.simulation.test_player import Batches, Linear, memory
 FALSE_ALARM = 1e-6
 POLICIES = ("d-ts+", "rucb", "rmed1", "track-and-stop", "sparring", Greedy())
 BETTER = 1 / (1 + np.exp(np.subtract.outer(*2 * [np.arange(6) / 2])))
-"""Of six arms the first is the best."""
+"""False-alarm rate of six arms the first is the best."""
 
 
 def answered(player, number, seed=0, arms=range(6)):
@@ -94,8 +94,8 @@ def test_the_votes_of_the_arms_that_stay_are_kept(policy):
 
 def test_names_stay_and_open_questions_of_a_retired_arm_are_closed():
     player = Player("rucb", arm_names=["tea", "milk", "ale"], compiled=None)
-    asked = player.ask(6)
-    assert any("milk" in pair for pair in asked)
+    questions = player.ask(6)
+    assert any("milk" in pair for pair in questions)
     player.retire_arm("milk")
     assert all("milk" not in pair for pair in player.open_pairs)
     assert player.add_arm("gin") == "gin"
@@ -254,35 +254,35 @@ def played_by_hand(world, policy, run, grid, seed=5):
         if there != pool:
             if pool:
                 # At the end of every stretch the policy names an arm.
-                policy.recommend(own, rng)  # noqa: F821
+                policy.recommend(mine, rng)  # noqa: F821
             pool, clock = there, 0
-            own = policy.start(Problem(len(pool), horizon), rng)
+            mine = policy.start(Problem(len(pool), horizon), rng)
             for one in range(len(pool)):
                 for other in range(one + 1, len(pool)):
                     won = wins[pool[one], pool[other]]
                     lost = wins[pool[other], pool[one]]
                     for vote in range(0 if world.anew else won + lost):
                         clock += 1
-                        policy.update(own, rng, clock, one, other, vote < won)
+                        policy.update(mine, rng, clock, one, other, vote < won)
             costs = {}
             for arm in pool:
                 matrix = theory.PreferenceMatrix(values[np.ix_(pool, pool)])
-                best = [pool[place] for place in matrix.copeland_winners]
+                best = [pool[index] for index in matrix.copeland_winners]
                 costs[arm] = min(
                     0.0 if w == arm else max(values[w, arm] - 0.5, 0.0) for w in best
                 )
-        one, other = (int(each) for each in policy.choose(own, rng, round_))
+        one, other = (int(item) for item in policy.choose(mine, rng, round_))
         first, second = pool[one], pool[other]
         if first != second:
             won = rng.random() < values[first, second]
-            policy.update(own, rng, round_, one, other, won)
+            policy.update(mine, rng, round_, one, other, won)
             wins[(first, second) if won else (second, first)] += 1
         plays[min(first, second), max(first, second)] += 1
         pair = costs[first], costs[second]
         regret += (sum(pair) / 2, min(pair))
         if round_ in grid:
             at.append((plays.copy(), regret.copy()))
-    return at, pool[int(policy.recommend(own, rng))]
+    return at, pool[int(policy.recommend(mine, rng))]
 
 
 @pytest.mark.parametrize(
@@ -295,13 +295,13 @@ def played_by_hand(world, policy, run, grid, seed=5):
     ids=["given", "random", "anew"],
 )
 def test_a_run_is_that_of_its_twin(world):
-    found = played(world, Greedy(epsilon=0.4), grid=GRID, runs=range(3))
+    records = played(world, Greedy(epsilon=0.4), grid=GRID, runs=range(3))
     for run in range(3):
         at, best = played_by_hand(world, Greedy(epsilon=0.4), run, GRID)
-        for place, (plays, regret) in enumerate(at):
-            assert np.array_equal(found.ledger["plays"][run, place], plays)
-            assert found.ledger["regret"][run, place] == pytest.approx(regret)
-        assert found.recommendation[run] == best
+        for index, (plays, regret) in enumerate(at):
+            assert np.array_equal(records.ledger["plays"][run, index], plays)
+            assert records.ledger["regret"][run, index] == pytest.approx(regret)
+        assert records.recommendation[run] == best
 
 
 @pytest.mark.usefixtures("in_python")
@@ -320,8 +320,8 @@ def test_runs_do_not_depend_on_chunks_or_checkpoints(policy):
     shown = whole.ledger["plays"] + whole.ledger["plays"].swapaxes(2, 3)
     shown = shown.sum(axis=3)
     rounds = np.array(POOL.arrivals)
-    for place, last in enumerate(GRID):
-        assert not shown[:, place, rounds > last].any()
+    for index, last in enumerate(GRID):
+        assert not shown[:, index, rounds > last].any()
     assert shown[:, -1, 4].all()
 
 
@@ -355,12 +355,12 @@ def test_counts_that_are_kept_pay():
         Pool(matrix=MATRIX, arrivals=[1, 1, 1, 1, 400], anew=anew)
         for anew in (False, True)
     ]
-    kept, forgotten = (
-        played(each, "rucb", grid=(399, 700), runs=range(5)).ledger["regret"]
-        for each in pools
+    remaining, forgotten = (
+        played(pool, "rucb", grid=(399, 700), runs=range(5)).ledger["regret"]
+        for pool in pools
     )
-    assert np.array_equal(kept[:, 0], forgotten[:, 0])
-    late = (forgotten - kept)[:, 1, 0]
+    assert np.array_equal(remaining[:, 0], forgotten[:, 0])
+    late = (forgotten - remaining)[:, 1, 0]
     assert late.mean() > 0
 
 
@@ -402,8 +402,8 @@ def test_wrong_arrivals_are_refused(says):
 def test_a_corrupted_pool_grows_too():
     world = Corrupted(world=POOL, budget=0)
     assert world.defines("first_rounds") and not world.anew
-    found = played(world, "rucb", grid=(30, 120), runs=range(2))
-    shown = found.ledger["plays"] + found.ledger["plays"].swapaxes(2, 3)
+    records = played(world, "rucb", grid=(30, 120), runs=range(2))
+    shown = records.ledger["plays"] + records.ledger["plays"].swapaxes(2, 3)
     assert not shown[:, 0].sum(axis=2)[:, [1, 3, 4]].any()
     assert shown[:, 1].sum(axis=2).all()
 
@@ -417,15 +417,15 @@ VOTES = [("tea", "milk"), ("tea", "ale"), ("tea", "milk"), ("milk", "tea")]
 def test_next_pairs_of_a_pool_are_those_of_its_votes(policy):
     """Retired arms are asked about by nobody, and their votes say nothing."""
     pool = {"arm_names": ["tea", "milk", "gin"], "retired": ["ale"]}
-    found = bayesduel.next_pairs(VOTES, policy, 9, **pool)
-    assert {name for pair in found for name in pair[:2]} == {"tea", "milk", "gin"}
+    pairs = bayesduel.next_pairs(VOTES, policy, 9, **pool)
+    assert {name for pair in pairs for name in pair[:2]} == {"tea", "milk", "gin"}
     listed = ["tea", "milk", "gin", "ale"]
-    assert found == bayesduel.next_pairs(
+    assert pairs == bayesduel.next_pairs(
         VOTES, policy, 9, arm_names=listed, retired=["ale"]
     )
     player = Player(policy, votes=VOTES, arm_names=listed, compiled=None)
     player.retire_arm("ale")
-    assert [pair[:2] for pair in found] == player.ask(9)
+    assert [pair[:2] for pair in pairs] == player.ask(9)
     # Excluded pairs come on top.
     left = bayesduel.next_pairs(
         VOTES, policy, 4, **pool, exclude=[("tea", "gin"), ("gin", "milk")]
@@ -437,8 +437,8 @@ def test_next_pairs_of_a_pool_are_those_of_its_votes(policy):
 
 def test_next_pairs_prunes_by_the_votes():
     wins = np.array([[0, 40, 40], [5, 0, 20], [2, 15, 0]])
-    found = bayesduel.next_pairs(wins, "random:distinct=true", 12, prune=0.05)
-    assert {frozenset(pair[:2]) for pair in found} == {frozenset([0, 1])}
+    pairs = bayesduel.next_pairs(wins, "random:distinct=true", 12, prune=0.05)
+    assert {frozenset(pair[:2]) for pair in pairs} == {frozenset([0, 1])}
     every = bayesduel.next_pairs(wins, "random:distinct=true", 12)
     assert len({frozenset(pair[:2]) for pair in every}) == 3
     for given, words in (

@@ -45,7 +45,7 @@ def same(one, other):
 def test_compiled_runs_are_those_of_python():
     for num_arms in (2, 5):
         plain, compiled = (
-            played(ExploreFirst(compiled=each), num_arms) for each in (False, True)
+            played(ExploreFirst(compiled=flag), num_arms) for flag in (False, True)
         )
         assert same(plain, compiled)
         assert np.array_equal(plain.events, compiled.events)
@@ -54,7 +54,7 @@ def test_compiled_runs_are_those_of_python():
 
 @pytest.mark.slow
 def test_the_example_of_the_documentation_compiles_as_it_stands():
-    plain, compiled = (played(Greedy(compiled=each), 3) for each in (0, 1))
+    plain, compiled = (played(Greedy(compiled=item), 3) for item in (0, 1))
     assert same(plain, compiled)
 
 
@@ -78,13 +78,13 @@ def test_runs_depend_on_seed_and_number_alone(compiled):
 
 
 def test_a_stretch_is_cut_at_checkpoints_and_at_the_horizon():
-    found = played(ExploreFirst(rounds=30), checkpoints=(30, 100, 1000))
-    idle = np.diff(found.ledger["plays"], axis=1)
-    best = found.recommendation
+    records = played(ExploreFirst(rounds=30), checkpoints=(30, 100, 1000))
+    idle = np.diff(records.ledger["plays"], axis=1)
+    best = records.recommendation
     for run, arm in enumerate(best):
         assert idle[run, :, arm, arm].tolist() == [70, 900]
         assert idle[run].sum() == 970
-    assert np.array_equal(found.events, np.full(6, 31))
+    assert np.array_equal(records.events, np.full(6, 31))
 
 
 class BeyondTheEnd(bayesduel.Policy):
@@ -104,14 +104,16 @@ class BeyondTheEnd(bayesduel.Policy):
         return len(state["told"])
 
 
-@pytest.mark.parametrize(("horizon", "told"), [(3, 0), (4, 1), (5, 1), (50, 1)])
-def test_nothing_is_played_or_told_behind_the_horizon(horizon, told):
+@pytest.mark.parametrize(("horizon", "reported"), [(3, 0), (4, 1), (5, 1), (50, 1)])
+def test_nothing_is_played_or_told_behind_the_horizon(horizon, reported):
     """The duel behind a stretch is played where the stretch ends before the end."""
     policy = BeyondTheEnd()
-    found = played(policy, checkpoints=(1, horizon), runs=range(2), shuffle=False)
-    assert found.recommendation.tolist() == [told] * 2
-    plays = found.ledger["plays"][:, -1]
-    assert (plays[:, 1, 2] == told).all() and (plays.sum(axis=(1, 2)) == horizon).all()
+    records = played(policy, checkpoints=(1, horizon), runs=range(2), shuffle=False)
+    assert records.recommendation.tolist() == [reported] * 2
+    plays = records.ledger["plays"][:, -1]
+    assert (plays[:, 1, 2] == reported).all() and (
+        plays.sum(axis=(1, 2)) == horizon
+    ).all()
 
 
 def test_who_waits_for_the_host_is_told_the_rest_afterwards(monkeypatch):
@@ -134,7 +136,7 @@ def test_who_waits_for_the_host_is_told_the_rest_afterwards(monkeypatch):
         state["waits"] = False
         rounds.tell(*given)
         assert state["told"] == expected[:number]
-    assert progress[rounds.WAITING] == progress[rounds.TOLD] == 0
+    assert progress[rounds.WAITING] == progress[rounds.REPORTED] == 0
 
 
 def test_arms_and_their_preferences_are_relabeled_unless_told_otherwise():
@@ -142,8 +144,8 @@ def test_arms_and_their_preferences_are_relabeled_unless_told_otherwise():
     sure = np.triu(np.ones((4, 4)), 1) + np.eye(4) / 2
     given = {"runs": range(1200), "checkpoints": np.array([1]), "seed": 0}
     fixed, shuffled = (
-        run_chunk(PairwiseEnvironment(sure, shuffle=each), FirstPair(), **given)
-        for each in (False, True)
+        run_chunk(PairwiseEnvironment(sure, shuffle=shuffle), FirstPair(), **given)
+        for shuffle in (False, True)
     )
     assert np.all(fixed.ledger["plays"][:, 0, 0, 1] == 1)
     assert np.all(fixed.recommendation == 0)
@@ -155,8 +157,8 @@ def test_arms_and_their_preferences_are_relabeled_unless_told_otherwise():
 
 
 def test_answers_come_with_the_probabilities_of_the_matrix():
-    found = played(FirstPair(), checkpoints=(1,), runs=range(3000), shuffle=False)
-    wins = int(np.sum(found.recommendation == 0))
+    records = played(FirstPair(), checkpoints=(1,), runs=range(3000), shuffle=False)
+    wins = int(np.sum(records.recommendation == 0))
     expected = matrix(4)[0, 1]
     assert 0.1 < expected < 0.9
     assert stats.binomtest(wins, 3000, expected).pvalue > FALSE_ALARM
@@ -333,7 +335,7 @@ class Helped(ExploreFirst):
 
 @pytest.mark.slow
 def test_plain_functions_are_compiled_with_the_rule():
-    plain, compiled = (played(Helped(compiled=each)) for each in (False, True))
+    plain, compiled = (played(Helped(compiled=flag)) for flag in (False, True))
     assert same(plain, compiled)
     assert np.array_equal(plain.events, np.full(6, FEW + 1))
     assert same(plain, played(ExploreFirst(rounds=FEW)))
@@ -386,29 +388,29 @@ def test_rules_are_kept_by_what_they_call_and_name(monkeypatch):
 
 @pytest.mark.slow
 def test_compiled_rules_are_kept_by_their_code(tmp_path, monkeypatch):
-    def kept(step):
+    def compiled_by(step):
         class Stepping(FirstPair):
             def update(self, last, rng, round_, first, second, won):
                 last[0] += step
 
-        found = played(Stepping(compiled=True), shuffle=False).recommendation
+        best = played(Stepping(compiled=True), shuffle=False).recommendation
         files = tmp_path.rglob("rule-*/**/*.nbi")
-        return {path.parent for path in files}, found[0]
+        return {path.parent for path in files}, best[0]
 
     monkeypatch.setenv("BAYESDUEL_CACHE", str(tmp_path))
-    one, none_won = kept(0)
+    one, none_won = compiled_by(0)
     assert (len(one), none_won) == (1, 0)
     files = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")}
-    assert kept(0) == (one, 0)
+    assert compiled_by(0) == (one, 0)
     assert files == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")}
     with pytest.raises(SimulationError, match="recommend named the arm 1000"):
-        kept(1)
+        compiled_by(1)
 
 
 def test_compiling_does_without_private_places_of_numba(monkeypatch):
-    place = "numba.np.random.generator_methods"
+    index = "numba.np.random.generator_methods"
     with monkeypatch.context() as hidden:
-        hidden.setitem(sys.modules, place, None)
+        hidden.setitem(sys.modules, index, None)
         compiled_rounds._know_integers_below()
     assert same(played(ExploreFirst(compiled=True)), played(ExploreFirst()))
 
@@ -460,7 +462,7 @@ def played_rule(policy, *, checkpoints=GRID, runs=range(6), matrix=MATRIX, **man
 @pytest.mark.parametrize("manner", [{}, {"every": 16}, {"self_duels": False}])
 def test_compiled_runs_in_bulk_are_those_of_python(manner):
     plain, compiled = (
-        played_rule(Stretches(compiled=each), **manner) for each in (False, True)
+        played_rule(Stretches(compiled=flag), **manner) for flag in (False, True)
     )
     plays = plain.ledger["plays"]
     assert np.array_equal(plays, compiled.ledger["plays"])
@@ -475,11 +477,11 @@ def test_compiled_runs_in_bulk_are_those_of_python(manner):
 
 
 def test_what_is_told_is_what_was_played():
-    found = played_rule(Stretches())
-    plays = found.ledger["plays"][:, -1]
-    own = np.trace(plays, axis1=1, axis2=2)
-    assert np.array_equal(found.info["told"], plays.sum(axis=(1, 2)) - own)
-    assert found.info["told"].dtype == np.int64
+    records = played_rule(Stretches())
+    plays = records.ledger["plays"][:, -1]
+    mine = np.trace(plays, axis1=1, axis2=2)
+    assert np.array_equal(records.info["told"], plays.sum(axis=(1, 2)) - mine)
+    assert records.info["told"].dtype == np.int64
     without = played_rule(Stretches(), self_duels=False)
     assert np.trace(without.ledger["plays"][:, -1], axis1=1, axis2=2).sum() == 0
     assert np.all(without.info["told"] == 1000)
@@ -496,18 +498,18 @@ class Once(Stretches):
 
 
 def test_a_stretch_in_bulk_is_cut_at_checkpoints_and_at_the_horizon():
-    found = played_rule(Once(longest=50), checkpoints=(20, 55, 70), shuffle=False)
-    plays = found.ledger["plays"]
+    records = played_rule(Once(longest=50), checkpoints=(20, 55, 70), shuffle=False)
+    plays = records.ledger["plays"]
     assert plays[:, :, 2, 2].tolist() == [[5, 5, 10]] * 6
     assert plays[:, :, 0, 1].tolist() == [[15, 50, 60]] * 6
-    assert found.info["told"].tolist() == [60] * 6
-    assert found.events.tolist() == [2] * 6
+    assert records.info["told"].tolist() == [60] * 6
+    assert records.events.tolist() == [2] * 6
 
 
 def test_wins_have_the_distribution_of_duels_one_by_one():
     policy = Once(longest=20)
-    found = played_rule(policy, checkpoints=(25,), runs=range(2000), shuffle=False)
-    counts = np.bincount(found.info["won"], minlength=21)
+    records = played_rule(policy, checkpoints=(25,), runs=range(2000), shuffle=False)
+    counts = np.bincount(records.info["won"], minlength=21)
     distribution = stats.binom(20, MATRIX[0, 1]).pmf(np.arange(21))
     few = distribution < 0.005
     counts = np.array([*counts[~few], counts[few].sum()])
@@ -519,8 +521,8 @@ def test_preferences_of_0_and_1_are_certain():
     sure = np.array([[0.5, 1.0, 1.0], [0.0, 0.5, 1.0], [0.0, 0.0, 0.5]])
     for matrix, won in ((sure, 2**61), (1 - sure, 0)):
         given = {"checkpoints": (5 + 2**61,), "matrix": matrix, "shuffle": False}
-        found = played_rule(Once(longest=2**61), **given)
-        assert found.info["won"].tolist() == [won] * 6
+        records = played_rule(Once(longest=2**61), **given)
+        assert records.info["won"].tolist() == [won] * 6
 
 
 class Listening(Stretches):
@@ -566,11 +568,11 @@ def test_late_outcomes_are_told_after_the_end_of_a_stretch(longest, horizon, not
 
 def test_results_keep_what_a_rule_tells_of_its_runs():
     result = bayesduel.simulate(MATRIX, Stretches(), num_runs=3, horizon=100)
-    told = result["told"]
-    assert told.dims == ("run",)
+    reported = result["told"]
+    assert reported.dims == ("run",)
     given = {"runs": range(3), "checkpoints": np.array([100]), "seed": 0}
     plain = run_chunk(PairwiseEnvironment(MATRIX), Stretches(), **given)
-    assert told.values.tolist() == plain.info["told"].tolist()
+    assert reported.values.tolist() == plain.info["told"].tolist()
 
 
 class Telling(Stretches):

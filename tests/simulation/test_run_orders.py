@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesduel.simulation import asked_models
+from bayesduel.simulation import model_calls
 from bayesduel.simulation import runs as simulated_runs
 from bayesduel.simulation.runs import PairwiseEnvironment, orders_and_words, threefry
 from tests.policies.instances import CONDORCET, CYCLIC
@@ -46,7 +46,7 @@ def test_keys_and_orders_are_those_of_jax(num_arms, seed, runs):
 
 
 def test_all_orders_are_equally_likely():
-    """Of four arms in 24,000 runs; one false alarm in 10^6."""
+    """Test four arms in 24,000 runs; one false alarm in 10^6."""
     orders, _ = orders_and_words(of_arms(4), range(24_000), 9)
     _, counts = np.unique(orders, axis=0, return_counts=True)
     assert counts.size == 24
@@ -89,7 +89,7 @@ def test_keys_are_the_same_whatever_generator_is_the_default_of_jax():
     environment, runs = PairwiseEnvironment(CONDORCET), range(5, 16)
     _, words = orders_and_words(environment, runs, 7)
     with jax.enable_x64(True), jax.default_prng_impl("rbg"):
-        key = asked_models.key_of(jnp.asarray(words[3]), jnp.uint32(5))
+        key = model_calls.key_of(jnp.asarray(words[3]), jnp.uint32(5))
         expected = jax.random.fold_in(jax.random.key(7, impl="threefry2x32"), 8)
         expected = jax.random.fold_in(expected, 5)
     assert jax.random.key_data(key).tolist() == jax.random.key_data(expected).tolist()
@@ -145,27 +145,27 @@ def shuffled_labels(num_runs):
     """Return champion, one and other arm of the pair, and recommendation per run."""
     records = simulate_runs(Scripted(), CERTAIN, runs=range(num_runs), num_lanes=64)
     last = records.ledger["plays"][:, -1]
-    found = []
+    results = []
     for plays, best in zip(last, records.recommendation, strict=True):
         assert np.all(np.tril(plays, -1) == 0)
         (champion,) = np.flatnonzero(np.diag(plays))
         ((one, other),) = np.argwhere(np.triu(plays, 1))
         assert plays[champion, champion] == 5 * 500
         assert plays[one, other] == 500
-        found.append((champion, one, other, best))
-    return np.array(found)
+        results.append((champion, one, other, best))
+    return np.array(results)
 
 
 def test_results_have_the_original_labels():
     """With certain answers the better arm of the pair is recommended, anywhere."""
-    found = shuffled_labels(600)
-    champion, one, other, best = found.T
+    result = shuffled_labels(600)
+    champion, one, other, best = result.T
     assert np.all((champion != one) & (champion != other))
     np.testing.assert_array_equal(best, np.minimum(one, other))
     # Each arm is champion equally often, as is each pair of the three others.
     # The order of positions 0 and 1 does not show.
     triples = [(c, i, j) for c, i, j in permutations(range(4), 3) if i < j]
-    counts = [np.sum(np.all(found[:, :3] == each, axis=1)) for each in triples]
+    counts = [np.sum(np.all(result[:, :3] == triple, axis=1)) for triple in triples]
     assert sum(counts) == 600
     assert stats.chisquare(counts).pvalue > FALSE_ALARM
 

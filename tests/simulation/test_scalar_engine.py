@@ -96,7 +96,7 @@ def test_a_table_of_priors_follows_the_labels():
 
 
 def test_tails_are_those_of_the_posterior():
-    """Of counts in the table and beyond it, under several priors."""
+    """Take counts in the table and beyond it, under several priors."""
     rng = np.random.default_rng(1)
     duels = 10.0 ** rng.uniform(0.5, 8, (12, 12))
     ahead = np.triu(0.5 * (duels + rng.uniform(-9, 9, (12, 12)) * np.sqrt(duels)), 1)
@@ -116,15 +116,15 @@ def test_tails_are_those_of_the_posterior():
     assert off.sum() > 100
     rate, rows = np.asarray(above).T, state.pairs
     probability = (state.threshold + rows["remainder"]) / 2**16
-    for found, expected, rtol in (
+    for row, expected, rtol in (
         (rows["flip_rate"], small, 1e-11), (rows["win_rate"], rate, 1e-9),
         (probability, -np.expm1(-small), 1e-11),
     ):  # fmt: skip
-        np.testing.assert_allclose(found[off], expected[off], rtol=rtol, atol=1e-300)
+        np.testing.assert_allclose(row[off], expected[off], rtol=rtol, atol=1e-300)
 
 
 def refresh(state):
-    run_uncompiled(lambda own, rng: init(own, rng), state, np.random.default_rng(0))
+    run_uncompiled(lambda mine, rng: init(mine, rng), state, np.random.default_rng(0))
 
 
 SCRIPT = """
@@ -163,9 +163,9 @@ def answer(running):
 
 @pytest.mark.slow
 def test_second_process_compiles_nothing(tmp_path):
-    """Of two at once, both compile, or one finds what the other has left."""
+    """If two start at once, both compile, or one finds what the other has left."""
     together = [process(BAYESDUEL_CACHE=str(tmp_path)) for _ in range(2)]
-    folders = {answer(each)["folder"] for each in together}
+    folders = {answer(item)["folder"] for item in together}
     (folder,) = folders
     kept_files = sorted(Path(folder).rglob("*.nb?"))
     assert kept_files and Path(folder).is_relative_to(tmp_path / "programs")
@@ -191,7 +191,7 @@ def changed(path):
 
 
 def test_the_folder_follows_every_source(monkeypatch, tmp_path):
-    """What uses Numba, and a constant in a module that kernels only import."""
+    """Change what uses Numba, and a constant in a module that kernels only import."""
     root = Path(program_cache.__file__).parent.parent
     copy = tmp_path / "bayesduel"
     for path in root.rglob("*.py"):
@@ -207,14 +207,14 @@ def test_the_folder_follows_every_source(monkeypatch, tmp_path):
     assert plain() == before
     tails = copy / "models" / "in_policies" / "scalar_betas.py"
     tails.write_text(tails.read_text().replace("TABLE_SIZE = 512", "TABLE_SIZE = 256"))
-    found = {before, plain()}
+    result = {before, plain()}
     users = [path for path in copy.rglob("*.py") if "import numba" in path.read_text()
              or "from numba" in path.read_text()]  # fmt: skip
     assert len(users) > 2
     for path in users:
         changed(path)
-        found.add(plain())
-    assert len(found) == len(users) + 2
+        result.add(plain())
+    assert len(result) == len(users) + 2
 
 
 @pytest.fixture
@@ -244,5 +244,5 @@ def test_a_job_drops_them_before_it_compiles_and_results_stay(monkeypatch):
     assert calls
     for node in plain.subtree:
         if "plays" in node:
-            found = again[node.path]["plays"].values
-            np.testing.assert_array_equal(found, node["plays"].values)
+            values = again[node.path]["plays"].values
+            np.testing.assert_array_equal(values, node["plays"].values)

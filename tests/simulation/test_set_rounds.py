@@ -35,14 +35,14 @@ def same(one, other):
         *((world, 1, False) for world in (WINNER, SHARES)),
         *((world, 200, True) for world in (WINNER, RANKED, TABLE)),
     ],
-    ids=lambda each: getattr(each, "name", each),
+    ids=lambda flag: getattr(flag, "name", flag),
 )
 def test_compiled_runs_are_those_of_python(world, longest, until):
-    """Of every kind of rule, feedback and notion, to the last digit."""
+    """Test every kind of rule, feedback and notion, to the last digit."""
     given = {"checkpoints": (1, 7, 30, 31, 100, 400), "runs": range(2)}
     plain, compiled = (
-        played(Wandering(longest=longest, until=until, compiled=each), world, **given)
-        for each in (False, True)
+        played(Wandering(longest=longest, until=until, compiled=flag), world, **given)
+        for flag in (False, True)
     )
     assert same(plain, compiled)
     assert len(np.unique(plain.ledger["offers"][:, -1], axis=0)) > 1
@@ -53,13 +53,13 @@ def test_compiled_runs_are_those_of_python(world, longest, until):
 @pytest.mark.parametrize("longest", [1, 60])
 def test_every_round_is_counted_up_to_every_checkpoint(longest):
     """And what it costs: regret that is linear in the offers is that of these."""
-    found = played(Wandering(longest=longest), SHARES, notions=("topk_means",))
-    offers, rounds = found.ledger["offers"], np.array(LATE)
+    records = played(Wandering(longest=longest), SHARES, notions=("topk_means",))
+    offers, rounds = records.ledger["offers"], np.array(LATE)
     assert offers.dtype == np.int64
     assert np.array_equal(offers.sum(axis=2), np.tile(3 * rounds, (6, 1)))
     cost = SHARES.cost("topk_means")
     expected = cost.best * rounds - offers @ cost.values
-    np.testing.assert_allclose(found.ledger["regret"][:, :, 0], expected, atol=1e-9)
+    np.testing.assert_allclose(records.ledger["regret"][:, :, 0], expected, atol=1e-9)
 
 
 def test_a_run_may_take_as_many_events_as_it_has_rounds():
@@ -104,8 +104,8 @@ def test_revenues_are_told_by_position():
         def recommend(self, state, rng):
             return state[0] == 1.0
 
-    found = played(Knowing(), WORLDS[1])
-    assert np.all(found.recommendation == [False, True, False, False])
+    records = played(Knowing(), WORLDS[1])
+    assert np.all(records.recommendation == [False, True, False, False])
     # Of a world without them each choice earns 1.
     untold = choice.multinomial_logit([0.9, 0.2, 0.5, 0.3], 2)
     assert np.all(played(Knowing(), untold).recommendation)
@@ -113,22 +113,24 @@ def test_revenues_are_told_by_position():
 
 def test_a_policy_is_told_what_was_played():
     """Up to the horizon, in rounds that follow one another."""
-    told = []
+    results = []
 
     class Listening(Wandering):
         def update(self, state, rng, round_, subset, rounds, rewards):
-            told.append((int(round_), int(rounds), subset.copy(), rewards.copy()))
+            results.append((int(round_), int(rounds), subset.copy(), rewards.copy()))
 
-    found = played(Listening(longest=60), runs=range(1))
-    ends = [end for end, *_ in told]
+    records = played(Listening(longest=60), runs=range(1))
+    ends = [end for end, *_ in results]
     assert ends[-1] == 1000
-    assert np.array_equal(np.diff(ends, prepend=0), [rounds for _, rounds, *_ in told])
-    assert len(told) == found.events[0]
-    for _, rounds, subset, rewards in told:
+    assert np.array_equal(
+        np.diff(ends, prepend=0), [rounds for _, rounds, *_ in results]
+    )
+    assert len(results) == records.events[0]
+    for _, rounds, subset, rewards in results:
         assert subset.sum() == 3 and np.all(rewards[~subset] == 0)
         assert rewards.sum() <= rounds and np.all(rewards >= 0)
     # In a world with one winner at most, of 1.7 beside 1 on average.
-    assert 400 < sum(rewards.sum() for *_, rewards in told) < 800
+    assert 400 < sum(rewards.sum() for *_, rewards in results) < 800
 
 
 class Wrong(Wandering):
@@ -201,7 +203,7 @@ class Deaf(Wandering):
         (Halves(compiled=True), "must return a set of arms, or an Offer, got so"),
         (Best(compiled=True), "recommend must return a set of arms, got something of"),
     ],
-    ids=lambda each: getattr(each, "label", None),
+    ids=lambda value: getattr(value, "label", None),
 )
 def test_what_is_no_rule_is_said(policy, said):
     with pytest.raises(PolicyParameterError) as caught:

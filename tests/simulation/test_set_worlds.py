@@ -34,9 +34,9 @@ def draw(world, arms, rounds, number, *, until=False, seed=0):
     return played, rewards
 
 
-@pytest.mark.parametrize("world", WORLDS, ids=lambda each: each.name)
+@pytest.mark.parametrize("world", WORLDS, ids=lambda value: value.name)
 def test_probabilities_and_costs_of_a_set_are_those_of_the_formulas(world):
-    """Of one set after the other: what is known of the last one must not stay."""
+    """Offer one set after another: what is known of the last one must not stay."""
     given = set_worlds.set_world(world, world.notions)
     lane = set_worlds.new_lane(given, np.random.default_rng(0).permutation(4))
     least = 1 if world.rule.allows_fewer else world.subset_size
@@ -51,7 +51,7 @@ def test_probabilities_and_costs_of_a_set_are_those_of_the_formulas(world):
         np.testing.assert_allclose(lane.probabilities, expected, rtol=1e-12, atol=1e-15)
         nobody = world.rule.no_choice_probability(offered)
         assert lane.nobody[0] == pytest.approx(float(nobody), rel=1e-9, abs=1e-15)
-        costs = [world.cost(each).of(world.rule, offered) for each in world.notions]
+        costs = [world.cost(value).of(world.rule, offered) for value in world.notions]
         np.testing.assert_allclose(lane.costs, costs, rtol=1e-9, atol=1e-12)
 
 
@@ -79,9 +79,9 @@ def test_many_rounds_at_once_are_multinomial():
         errors = (rewards[:, arm] - rounds * p) ** 2 / (rounds * p * (1 - p))
         deviation = (errors.mean() - 1) / (errors.std() / np.sqrt(len(errors)))
         assert abs(deviation) < stats.norm.isf(FALSE_ALARM / 2)
-    found = np.cov(rewards[:, 0], rewards[:, 3])[0, 1]
+    result = np.cov(rewards[:, 0], rewards[:, 3])[0, 1]
     expected = -rounds * probabilities[0] * probabilities[3]
-    assert found == pytest.approx(expected, abs=0.15 * rounds * probabilities[0])
+    assert result == pytest.approx(expected, abs=0.15 * rounds * probabilities[0])
 
 
 def test_an_offer_until_nobody_is_chosen():

@@ -57,16 +57,16 @@ def test_results_tell_what_the_worst_round_costs(tmp_path, in_python):
     options = {"num_runs": 5, "horizon": 60, "regret": notions, "out": tmp_path / "out"}
     bayesduel.compare(world, "random-subsets", checkpoints=range(1, 61), **options)
     tree = bayesduel.results.load(tmp_path / "out")
-    (found,) = measurements(tree)
-    each = np.diff(found.data["regret"].values, axis=2, prepend=0.0)
-    for notion, regret in zip(notions, each, strict=True):
+    (result,) = measurements(tree)
+    item = np.diff(result.data["regret"].values, axis=2, prepend=0.0)
+    for notion, regret in zip(notions, item, strict=True):
         most = world.most_regret_per_round(notion)
         assert regret.max() == pytest.approx(most, rel=1e-9)
-        assert largest_regret(found, notion, 60) == 60 * most
-    assert largest_regret(found, "winner", 60) == math.inf
+        assert largest_regret(result, notion, 60) == 60 * most
+    assert largest_regret(result, "winner", 60) == math.inf
     # As written before there was the attribute.
-    del found.data.attrs["most_regret_per_round"]
-    assert largest_regret(found, "topk", 60) == math.inf
+    del result.data.attrs["most_regret_per_round"]
+    assert largest_regret(result, "topk", 60) == math.inf
 
 
 def test_rankings_take_the_worst_round_as_a_limit(in_python):
@@ -74,21 +74,21 @@ def test_rankings_take_the_worst_round_as_a_limit(in_python):
     names, notion = ["ucb-no-order", "random-subsets"], "mnl_no_choice"
     tree = bayesduel.compare(world, names, num_runs=32, horizon=300)
     (ranking,) = rankings(tree, notion=notion)
-    (found,) = ranking.differences
-    assert found.limit == 300 * world.most_regret_per_round(notion)
-    assert found.is_certain and found.higher == "Random subsets"
+    (result,) = ranking.differences
+    assert result.limit == 300 * world.most_regret_per_round(notion)
+    assert result.is_certain and result.higher == "Random subsets"
     for node in tree["menu"].children.values():
         del node.attrs["most_regret_per_round"]
-    (found,) = rankings(tree, notion=notion)[0].differences
-    assert found.limit > 300 and not found.is_certain
+    (result,) = rankings(tree, notion=notion)[0].differences
+    assert result.limit > 300 and not result.is_certain
 
 
 def test_the_notion_of_a_world_is_its_own():
     """Only the request is made; nothing is simulated."""
     for name, notion in (("camera", "expected_reward"), ("mnl", "mnl_no_choice"),
                          ("random-utility", "utility_sum")):  # fmt: skip
-        asked = bayesduel.Experiment(name, "random-subsets", horizon=10)
-        assert asked.notions == {name: (notion,)}
+        questions = bayesduel.Experiment(name, "random-subsets", horizon=10)
+        assert questions.notions == {name: (notion,)}
 
 
 @pytest.mark.parametrize(

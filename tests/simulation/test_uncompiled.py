@@ -76,32 +76,32 @@ class Asked:
     def bytes(self):
         """All that it knows; not the table of tails, which is of no run."""
         arrays = leaves(self.state)
-        return [each.tobytes() for each in arrays if each.size < 2**18]
+        return [array.tobytes() for array in arrays if array.size < 2**18]
 
 
 def leaves(state):
     if isinstance(state, tuple):
-        return [array for each in state for array in leaves(each)]
+        return [array for item in state for array in leaves(item)]
     return [state]
 
 
 def questions(policy, num_arms, number, callers):
     """Yield what a policy asks for, and all that it knows; ``callers`` take turns."""
-    asked, toss = Asked(policy, num_arms), np.random.default_rng(99)
+    requested, toss = Asked(policy, num_arms), np.random.default_rng(99)
     before = LOPSIDED if num_arms == 6 else []
-    asked.tell(callers[0], before, begins=True)
+    requested.tell(callers[0], before, begins=True)
     table = probabilities(num_arms)
-    for place in range(number):
-        calls = callers[place * len(callers) // number]
-        round_, duel, note = asked.ask(calls)
-        yield (round_, duel, note), asked.bytes
+    for index in range(number):
+        calls = callers[index * len(callers) // number]
+        round_, duel, note = requested.ask(calls)
+        yield (round_, duel, note), requested.bytes
         if duel is None:
             return
         first, second = duel.first, duel.second
         won = toss.random() < table[first, second]
-        asked.tell(calls, [(first, second, round_, note, won, 1)])
-        if place % 10 == 9:  # A vote that nobody asked for.
-            asked.tell(calls, [(num_arms - 1, 0, 0, 0, 1, 1)])
+        requested.tell(calls, [(first, second, round_, note, won, 1)])
+        if index % 10 == 9:  # A vote that nobody asked for.
+            requested.tell(calls, [(num_arms - 1, 0, 0, 0, 1, 1)])
 
 
 def name_of(policy):
@@ -119,8 +119,8 @@ def test_python_and_the_program_ask_the_same(policy):
     for num_arms, number in ((2, 40), (3, 60), (6, 90)):
         python, program = KernelCalls(kernel, False), KernelCalls(kernel, True)
         callers = [python], [program], [KernelCalls(kernel, False), program]
-        asked = [[*questions(policy, num_arms, number, each)] for each in callers]
-        assert asked[0] == asked[1] == asked[2] and len(asked[0]) > 10
+        results = [[*questions(policy, num_arms, number, caller)] for caller in callers]
+        assert results[0] == results[1] == results[2] and len(results[0]) > 10
         assert not python.is_compiled and program.is_compiled
 
 
@@ -141,42 +141,42 @@ def test_functions_called_one_at_a_time_are_those_of_the_kernel(name, compiled):
         function = getattr(scalar_kernel, name)
         return run_uncompiled(lambda *given: function(*given), there, *values)
 
-    calls.init(here, rng)
+    calls.call("init", here, rng)
     plain("init", twin)
     table, round_ = probabilities(num_arms), 0
     for _ in range(60):
-        duel = calls.choose(here, rng, round_ + 1)
+        duel = calls.call("choose", here, rng, round_ + 1)
         other = plain("choose", twin, round_ + 1)
-        assert calls.is_waiting(here) == plain("is_waiting")
-        if calls.is_waiting(here):
+        assert calls.call("is_waiting", here) == plain("is_waiting")
+        if calls.call("is_waiting", here):
             assert kernel.solve_on_host(here) and kernel.solve_on_host(there)
             continue
         assert tuple(duel) == tuple(map(int, other))
-        assert all(type(each) is int for each in duel)
+        assert all(type(item) is int for item in duel)
         if duel.champion < 0 and duel.idle_rounds:
             shares = np.zeros((2, num_arms), dtype=np.int64)
-            calls.share_idle_rounds(here, rng, duel.idle_rounds, shares[0])
+            calls.call("share_idle_rounds", here, rng, duel.idle_rounds, shares[0])
             plain("share_idle_rounds", twin, duel.idle_rounds, shares[1])
             assert shares[0].sum() == duel.idle_rounds
             assert np.array_equal(*shares)
         round_ += duel.idle_rounds + duel.explores
         if round_ >= LONG:
             break
-        assert calls.note(here) == plain("note")
+        assert calls.call("note", here) == plain("note")
         first, second = duel.first, duel.second
         won = bool(toss.random() < table[first, second])
         if not duel.explores or first == second:
-            if not (duel.explores and calls.reads_self_duels(here)):
+            if not (duel.explores and calls.call("reads_self_duels", here)):
                 continue
             won = False
-        assert calls.reads_self_duels(here) == plain("reads_self_duels")
-        calls.recall(here, first, second, calls.note(here))
+        assert calls.call("reads_self_duels", here) == plain("reads_self_duels")
+        calls.call("recall", here, first, second, calls.call("note", here))
         plain("recall", first, second, plain("note"))
-        calls.update(here, rng, round_, first, second, won)
+        calls.call("update", here, rng, round_, first, second, won)
         plain("update", twin, round_, first, second, won)
-        if calls.is_waiting(here):
+        if calls.call("is_waiting", here):
             assert kernel.solve_on_host(here) and kernel.solve_on_host(there)
-        assert calls.recommend(here, rng) == plain("recommend", twin)
+        assert calls.call("recommend", here, rng) == plain("recommend", twin)
         for one, other in zip(leaves(here), leaves(there), strict=True):
             assert one.tobytes() == other.tobytes()
     assert round_ > 10
@@ -205,21 +205,21 @@ def test_python_leaves_to_the_program_what_it_cannot_compute():
     policy = policies.get("rmed2", alpha=0.002)  # exp(draws / alpha) after two draws.
     kernel = kernel_of(policy)
     python, program = KernelCalls(kernel, False), KernelCalls(kernel, True)
-    found = list(questions(policy, 3, 40, [python]))
+    result = list(questions(policy, 3, 40, [python]))
     assert python.is_compiled
-    assert found == list(questions(policy, 3, 40, [program]))
+    assert result == list(questions(policy, 3, 40, [program]))
 
 
 def test_votes_at_once_are_left_to_the_program_if_python_takes_too_long(monkeypatch):
     monkeypatch.setattr(kernel_calls, "MOST_SECONDS", 1e-9)
     monkeypatch.setattr(kernel_calls, "_loaded", set())
     kernel_calls._program.cache_clear()
-    asked = Asked(policies.get("rucb"), 4)
-    calls = KernelCalls(asked.kernel)
+    questions = Asked(policies.get("rucb"), 4)
+    calls = KernelCalls(questions.kernel)
     assert not calls.is_compiled
-    asked.tell(calls, [(0, 1, 0, 0, 1, 40)], begins=True)  # Of which 16 by Python.
+    questions.tell(calls, [(0, 1, 0, 0, 1, 40)], begins=True)  # Of which 16 by Python.
     assert calls.is_compiled
-    assert KernelCalls(asked.kernel).is_compiled
+    assert KernelCalls(questions.kernel).is_compiled
 
 
 def test_nobody_who_answers_questions_waits_for_a_program(monkeypatch):
@@ -246,8 +246,8 @@ def test_what_fails_has_changed_nothing():
     assert not records["count"].any() and not numbers.any()
 
 
-def _write(table, place):
-    table[place] = 1.0
+def _write(table, index):
+    table[index] = 1.0
     return table.size
 
 
@@ -275,7 +275,7 @@ print("numba" in sys.modules)
 """
 
 
-def _asked(path, seconds, number):
+def _questions(path, seconds, number):
     command = [sys.executable, "-c", _STUDY, path, str(seconds), str(number)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr
@@ -286,37 +286,37 @@ def _asked(path, seconds, number):
 @pytest.mark.slow
 def test_a_study_may_change_hands_between_python_and_the_program(tmp_path):
     """In either direction, by processes that each replay what was before."""
-    found = []
-    for place, turns in enumerate(["inf 0 inf", "inf"]):
-        path = tmp_path / f"{place}.study"
+    results = []
+    for index, turns in enumerate(["inf 0 inf", "inf"]):
+        path = tmp_path / f"{index}.study"
         with Study.create(path, ["a", "b", "c", "d"], policy="d-ts"):
             pass
         pairs, turns = [], turns.split()
         for seconds in turns:
-            more, has_numba = _asked(path, seconds, 36 // len(turns))
+            more, has_numba = _questions(path, seconds, 36 // len(turns))
             assert has_numba is (seconds == "0")
             pairs += more
-        found.append(pairs)
-    assert len(found[0]) == 36 and found[0] == found[1]
+        results.append(pairs)
+    assert len(results[0]) == 36 and results[0] == results[1]
 
 
 _PLAYS = """
 import bayesduel, numpy as np, sys
 for name in sys.argv[1:]:
-    found = bayesduel.simulate("cyclic", name, num_runs=2, horizon=600, seed=3)
-    print(name, np.argwhere(found["plays"].values > 0).tolist(),
-          found["plays"].values.reshape(-1).tolist())
+    result = bayesduel.simulate("cyclic", name, num_runs=2, horizon=600, seed=3)
+    print(name, np.argwhere(result["plays"].values > 0).tolist(),
+          result["plays"].values.reshape(-1).tolist())
 """
 
 
 @pytest.mark.slow
 def test_simulations_are_the_same_where_numba_compiles_nothing():
-    """Of a kernel whose stretches are shared, and of a rule that is compiled."""
-    found = []
+    """Play a kernel whose stretches are shared, and of a rule that is compiled."""
+    results = []
     for switch in ("1", "0"):
         command = [sys.executable, "-c", _PLAYS, "ccb", "doubler"]
         environment = os.environ | {"NUMBA_DISABLE_JIT": switch}
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        found.append(done.stdout)
-    assert len(found[0].splitlines()) == 2 and found[0] == found[1]
+        results.append(done.stdout)
+    assert len(results[0].splitlines()) == 2 and results[0] == results[1]

@@ -10,7 +10,7 @@ from scipy.stats import binom, chi2_contingency
 from bayesduel.analysis.simulated.asked_votes import asking_kernel
 from bayesduel.models import PairwiseBeta
 from bayesduel.policies import get
-from bayesduel.simulation.rule_runs import Variations, run_chunk
+from bayesduel.simulation.rule_runs import run_chunk
 from bayesduel.simulation.runs import PairwiseEnvironment
 from bayesduel.stopping import AnytimeEvidence, FixedNumber
 from bayesduel.studies import Judging, Spending, answer_line, forecast
@@ -38,7 +38,7 @@ def first_duels(kernel, num_arms, runs, votes, **options):
         PairwiseEnvironment(np.full((num_arms, num_arms), 0.5), shuffle=False),
         kernel, runs=runs, checkpoints=np.array([1]), seed=8, event_limit=10**6,
         segment_seconds=1.0, stopping=FixedNumber(10**6),
-        variations=Variations(votes=votes), **options,
+        votes=votes, **options,
     )  # fmt: skip
     return records.ledger["plays"][:, -1].sum(axis=0)
 

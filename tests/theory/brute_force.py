@@ -71,7 +71,7 @@ def dethroning_sets(signs, leader):
         Rival, the pairs that might be reversed, and those that are. Pairs (i, j) are
         such that "i beats j" speaks for the rival.
     """
-    found = []
+    results = []
     for rival in range(len(signs)):
         if rival == leader:
             continue
@@ -86,8 +86,8 @@ def dethroning_sets(signs, leader):
                 winner = i if signs[i][j] > 0 or (i, j) in chosen else j
                 ahead += int(winner == rival) - int(winner == leader)
             if ahead > 0:
-                found.append((rival, turned, chosen))
-    return found
+                results.append((rival, turned, chosen))
+    return results
 
 
 def constraints(matrix, winner):
@@ -98,7 +98,7 @@ def constraints(matrix, winner):
         raise ValueError(f"enumeration needs K <= {MAXIMAL_ARMS}; got {num_arms}")
     least, second = np.sort(losses)[:2]
     inferiors = [j for j in range(num_arms) if gaps[winner, j] > 0]
-    found = []
+    results = []
     for rival in range(num_arms):
         if rival == winner:
             continue
@@ -109,8 +109,8 @@ def constraints(matrix, winner):
                 for others in combinations(superiors, size):
                     pairs = [(winner, j) for j in chosen] + [(rival, j) for j in others]
                     assert pairs, "a constraint without pairs cannot hold"
-                    found.append(frozenset(tuple(sorted(pair)) for pair in pairs))
-    return found
+                    results.append(frozenset(tuple(sorted(pair)) for pair in pairs))
+    return results
 
 
 def enumerate_program(matrix, winner):
@@ -123,14 +123,14 @@ def efficient_constraints(matrix, winner):
     """All sets of pairs of the efficient program, by its sets of superiors."""
     gaps, losses, _ = quantities(matrix)
     arms = range(len(gaps))
-    found = [[(winner, j)] for j in arms if gaps[winner, j] > 0]
+    results = [[(winner, j)] for j in arms if gaps[winner, j] > 0]
     for rival in arms:
         if rival == winner:
             continue
         pool = [j for j in arms if gaps[rival, j] < 0 and j != winner]
         for chosen in combinations(pool, losses[rival] - losses.min() + 1):
-            found.append([(rival, j) for j in chosen])
-    return found
+            results.append([(rival, j) for j in chosen])
+    return results
 
 
 def enumerate_efficient_program(matrix, winner):

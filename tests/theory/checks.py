@@ -1,4 +1,4 @@
-"""What every certified optimum promises, and an optimum from the oracle alone."""
+"""Promises of every certified optimum, and an optimum from the oracle alone."""
 
 import numpy as np
 import pytest
@@ -32,8 +32,8 @@ def by_separation(matrix, winner):
     """Optimum of (P) from the constraints alone that the oracle finds missing."""
     _, _, costs = quantities(matrix)
     x, sets, value = np.zeros_like(costs), set(), 0.0
-    while found := find_violations(x, matrix, winner, tolerance=1e-7):
-        for violation in found:
+    while result := find_violations(x, matrix, winner, tolerance=1e-7):
+        for violation in result:
             pairs = [(winner, j) for j in violation.inferiors]
             pairs += [(violation.rival, j) for j in violation.superiors]
             sets.add(frozenset(tuple(sorted(pair)) for pair in pairs))

@@ -82,8 +82,8 @@ def test_thresholds_of_any_size_are_finite():
     # The products T K^2 and 6 T K^2 B leave the range of floats.
     big = 6 * Fraction(2) ** 1020 * 2**124 * 1000
     expected = math.log(big.numerator)
-    found = theorems.log_inverse_delta(2.0**1020, 2**62, 1000)
-    assert found == pytest.approx(expected, rel=1e-15)
+    result = theorems.log_inverse_delta(2.0**1020, 2**62, 1000)
+    assert result == pytest.approx(expected, rel=1e-15)
     threshold = theorems.kl_threshold(2.0**1020, 2**62)
     assert threshold == pytest.approx(1144 * math.log(2), rel=1e-15)
 

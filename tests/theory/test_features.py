@@ -17,10 +17,10 @@ MATRIX = PreferenceMatrix(VALUES, arm_names=list("abc"), features=FEATURES)
 
 def test_features_are_kept():
     assert PreferenceMatrix(VALUES).features is None
-    for each in (copy.deepcopy(MATRIX), pickle.loads(pickle.dumps(MATRIX))):
-        assert each == MATRIX and each.checksum == MATRIX.checksum
-        np.testing.assert_array_equal(each.features, FEATURES)
-        assert not each.features.flags.writeable
+    for value in (copy.deepcopy(MATRIX), pickle.loads(pickle.dumps(MATRIX))):
+        assert value == MATRIX and value.checksum == MATRIX.checksum
+        np.testing.assert_array_equal(value.features, FEATURES)
+        assert not value.features.flags.writeable
     some = MATRIX.submatrix([2, 0])
     np.testing.assert_array_equal(some.features, FEATURES[[2, 0]])
     assert PreferenceMatrix(VALUES).submatrix([0, 1]).features is None

@@ -69,15 +69,15 @@ def test_theory_reads_a_frame_by_its_names():
     from theory.validation import symmetric_amounts
 
     mixed = counts[["coffee", "water", "tea"]]
-    found = symmetric_amounts(mixed, 3, "counts")
-    assert found.tolist() == counts.to_numpy().tolist()
+    result = symmetric_amounts(mixed, 3, "counts")
+    assert result.tolist() == counts.to_numpy().tolist()
 
 
 def test_an_array_of_a_result_keeps_its_names_and_its_orientation():
     array = xr.DataArray(
         VALUES, dims=("arm", "opponent"), coords={"arm": [*NAMES], "opponent": [*NAMES]}
     )
-    for each in (array, array.transpose("opponent", "arm")):
-        matrix = PreferenceMatrix(each)
+    for value in (array, array.transpose("opponent", "arm")):
+        matrix = PreferenceMatrix(value)
         assert matrix == PreferenceMatrix(VALUES) and matrix.arm_names == NAMES
     assert PreferenceMatrix(xr.DataArray(VALUES)).arm_names is None

@@ -26,26 +26,26 @@ NAMES = ("a", "b", "c", "d")
 )
 def test_the_least_cost_at_prices_of_arms(prices, expected):
     """Half of the first is the number of duels, 78.57; CVXPY agrees on all three."""
-    found = theory.identification_bound(CYCLIC, prices, verify=True)
-    assert found.value == pytest.approx(expected, abs=0.005)
+    bound = theory.identification_bound(CYCLIC, prices, verify=True)
+    assert bound.value == pytest.approx(expected, abs=0.005)
     table = np.add.outer(prices, prices) * (1.0 - np.eye(4))
-    assert np.array_equal(found.prices, table)
+    assert np.array_equal(bound.prices, table)
     of_matrix = PreferenceMatrix(CYCLIC, prices=prices)
-    assert theory.identification_bound(of_matrix).value == found.value
+    assert theory.identification_bound(of_matrix).value == bound.value
     assert theory.identification_bound(of_matrix, table * 2).value == pytest.approx(
-        2 * found.value, rel=1e-12
+        2 * bound.value, rel=1e-12
     )
-    cost = (table * found.duels).sum() / 2
-    assert cost == pytest.approx(found.value, rel=1e-9)
+    cost = (table * bound.duels).sum() / 2
+    assert cost == pytest.approx(bound.value, rel=1e-9)
 
 
 def test_prices_of_a_matrix_are_those_of_sensitivity():
     prices = (10, 1, 1, 1)
     given = theory.sensitivity(CYCLIC, program="identify", prices=prices)
-    own = theory.sensitivity(
+    duals = theory.sensitivity(
         PreferenceMatrix(CYCLIC, prices=prices), program="identify"
     )
-    assert given.value == own.value == pytest.approx(827.60, abs=0.005)
+    assert given.value == duals.value == pytest.approx(827.60, abs=0.005)
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,8 @@ def test_names_need_an_order():
 
 
 def test_pair_prices():
-    found = pair_prices([1, 0, 2.5], judge=2)
-    assert found.tolist() == [[0, 3, 5.5], [3, 0, 4.5], [5.5, 4.5, 0]]
+    prices = pair_prices([1, 0, 2.5], judge=2)
+    assert prices.tolist() == [[0, 3, 5.5], [3, 0, 4.5], [5.5, 4.5, 0]]
     for given, words in (
         ({"prices": [1]}, "prices"),
         ({"prices": [1, -1]}, r"prices\[1\] must be finite, 0 or more"),

@@ -42,12 +42,12 @@ def test_against_loops_and_the_matrix(seed, num_arms):
                     shortfall[i, j, k] = max(gaps[i, j], gaps[j, k]) - gaps[i, k]
                 else:
                     shortfall[i, j, k] = gaps[i, k] - gaps[i, j] - gaps[j, k]
-        found = find_intransitive_triple(matrix, rule)
+        triple = find_intransitive_triple(matrix, rule)
         worst = max(shortfall.values(), default=0.0)
         holds[rule] = worst <= 1e-9
-        assert (found is None) == holds[rule]
-        if found:
-            assert shortfall[found] == worst
+        assert (triple is None) == holds[rule]
+        if triple:
+            assert shortfall[triple] == worst
     assert PreferenceMatrix(matrix).satisfies_sst() == (cycle == () and holds["sst"])
     assert PreferenceMatrix(matrix).satisfies_sti() == (cycle == () and holds["sti"])
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 NUM_ARMS = 3
+# The pairs of different arms, as counts of this package list them
 PAIRS = ((0, 1), (0, 2), (1, 2))
-"""The pairs of different arms, as counts of this package list them."""
 
 
 class PairBeliefs(NamedTuple):
@@ -51,12 +51,9 @@ def arm_regret(
     second: Float64[np.ndarray, "*second"],
     third: Float64[np.ndarray, "*third"],
 ) -> tuple[Float64[np.ndarray, "*shape"], ...]:
-    """Return the expected Copeland regret of a self-duel of each of three arms.
-
-    Given are the probabilities that arm 0 beats 1, that 0 beats 2, and that 1 beats 2.
-    It is E(losses of the arm - fewest losses) / 2; a duel of two arms costs the mean of
-    both. The fewest losses are 1 in a circle, which has two directions, else 0.
-    """
+    """Return the expected Copeland regret of a self-duel of each of three arms."""
+    # Given are P(0 beats 1), P(0 beats 2), P(1 beats 2). It is E(losses of the arm -
+    # fewest losses) / 2, the fewest being 1 in a circle, else 0.
     circle = first * third * (1 - second) + (1 - first) * (1 - third) * second
     return (
         ((1 - first) + (1 - second) - circle) / 2,
@@ -68,18 +65,15 @@ def arm_regret(
 type Choices = Callable[[Any, int], Any]
 """A function of win counts and the next round: P(first arm, second arm)."""
 
-LONGEST_HORIZON = 60
-"""The last layer of counts has then 8.3 million states."""
-
-_SLACK = 1e-9
-"""Probabilities of a choice add to 1 as exactly as this."""
+LONGEST_HORIZON = 60  # The last layer of counts has then 8.3 million states
+_SLACK = 1e-9  # Probabilities of a choice add to 1 as exactly as this
 
 
+# C(rest + more, more), [more][rest]
 _BINOMIALS = [
     np.array([math.comb(rest + more, more) for rest in range(LONGEST_HORIZON + 1)])
     for more in range(2 * len(PAIRS))
 ]
-"""C(rest + more, more), [more][rest]."""
 
 
 class _Layer(NamedTuple):
@@ -144,14 +138,14 @@ def bayes_regret(
     strength = number_above(prior, 0.0, "prior")
     tables = _tables(rounds, strength)
     layers = [_Layer(_compositions(0), np.ones(1))]
-    found = np.zeros(rounds)
+    regret = np.zeros(rounds)
     for index in range(rounds):
         counts = _compositions(index + 1)
         layers.append(_Layer(counts, np.zeros(len(counts))))
         # From the last layer on: what a state hands on is not handed on again.
         for played in range(index, -1, -1):
-            found[index] += _hand_on(layers, played, choices, index + 1, tables)
-    return np.cumsum(found)
+            regret[index] += _hand_on(layers, played, choices, index + 1, tables)
+    return np.cumsum(regret)
 
 
 def _hand_on(
@@ -194,8 +188,8 @@ def _tables(
     ahead, mean = np.zeros((size, size)), np.zeros((size, size))
     for duels in range(size):
         won = np.arange(duels + 1)
-        found = pair_beliefs(duels, prior)
-        ahead[won, duels - won], mean[won, duels - won] = found.ahead, found.mean
+        beliefs = pair_beliefs(duels, prior)
+        ahead[won, duels - won], mean[won, duels - won] = beliefs.ahead, beliefs.mean
     return ahead, mean
 
 
@@ -214,20 +208,20 @@ def _as_wins(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _checked(chosen: object, states: int, round_: int) -> NDArray[np.float64]:
     """Return what a rule said, if these are probabilities."""
-    found = np.asarray(chosen, dtype=np.float64)
+    choice = np.asarray(chosen, dtype=np.float64)
     shape = (states, NUM_ARMS, NUM_ARMS)
-    if found.shape != shape:
+    if choice.shape != shape:
         rule = f"must return an array of shape {shape} in round {round_}"
-        raise ArgumentError("choices", rule, found.shape, remedy="one row a state")
-    sums = found.sum(axis=(1, 2))
-    bad = ~((found >= 0).all(axis=(1, 2)) & (np.abs(sums - 1) <= _SLACK))
+        raise ArgumentError("choices", rule, choice.shape, remedy="one row a state")
+    sums = choice.sum(axis=(1, 2))
+    bad = ~((choice >= 0).all(axis=(1, 2)) & (np.abs(sums - 1) <= _SLACK))
     if bad.any():
         state = int(np.flatnonzero(bad)[0])
         rule = f"must return probabilities that add to 1 in round {round_}"
-        given = found[state].tolist()
+        given = choice[state].tolist()
         remedy = f"see row {state}, whose sum is {sums[state]:.12g}"
         raise ArgumentError("choices", rule, given, remedy=remedy)
-    return found
+    return choice
 
 
 def _compositions(duels: int) -> NDArray[np.int64]:
@@ -250,20 +244,20 @@ def _rank(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     parts = counts.shape[1]
     left = counts.sum(axis=1)
     rank = np.zeros(len(counts), dtype=np.int64)
-    for place in range(parts - 1):
+    for index in range(parts - 1):
         # So many compositions agree up to here, and have a smaller count here.
-        after = parts - 1 - place
-        rest = left - counts[:, place]
+        after = parts - 1 - index
+        rest = left - counts[:, index]
         rank += _BINOMIALS[after][left] - _BINOMIALS[after][rest]
         left = rest
     return rank
 
 
+# By the numbers of duels of the pairs, an array with an axis a pair: duels won
 type Layer = dict[tuple[int, ...], NDArray[np.float64]]
-"""By the numbers of duels of the pairs, an array with an axis a pair: duels won."""
 
+# C(106, 6) = 1.7e9 states; a layer of them has 97 million
 LONGEST_OPTIMAL_HORIZON = 100
-"""C(106, 6) = 1.7e9 states; a layer of them has 97 million."""
 
 
 def bayes_optimal_regret(horizon: int, *, prior: float = 1.0) -> float:
@@ -317,7 +311,9 @@ def bayes_optimal_regret(horizon: int, *, prior: float = 1.0) -> float:
     for played in range(rounds, -1, -1):
         left = rounds - played
         after = {
-            duels: _least_regret([beliefs[each] for each in duels], duels, left, after)
+            duels: _least_regret(
+                [beliefs[number] for number in duels], duels, left, after
+            )
             for duels in _allocations(played)
         }
     return after[0, 0, 0].item()
@@ -337,27 +333,27 @@ def _least_regret(
 ) -> NDArray[np.float64]:
     """Return V of all states with these numbers of duels."""
     if left == 0:
-        return np.zeros([each + 1 for each in duels])
+        return np.zeros([number + 1 for number in duels])
     axes = [
-        _along_pair(place, [pair.ahead, pair.mean]) for place, pair in enumerate(pairs)
+        _along_pair(axis, [pair.ahead, pair.mean]) for axis, pair in enumerate(pairs)
     ]
     regret = arm_regret(*(ahead for ahead, _ in axes))
     best = left * reduce(np.minimum, regret)
-    for place, (first, second) in enumerate(PAIRS):
-        _, won = axes[place]
-        later = after[duels[:place] + (duels[place] + 1,) + duels[place + 1 :]]
-        lost_last, won_last = _without_ends(later, place)
+    for axis, (first, second) in enumerate(PAIRS):
+        _, won = axes[axis]
+        later = after[duels[:axis] + (duels[axis] + 1,) + duels[axis + 1 :]]
+        lost_last, won_last = _without_ends(later, axis)
         duel = (regret[first] + regret[second]) / 2
         best = np.minimum(best, duel + won * won_last + (1 - won) * lost_last)
     return best
 
 
 def _along_pair(
-    place: int, rows: list[NDArray[np.float64]]
+    axis: int, rows: list[NDArray[np.float64]]
 ) -> list[NDArray[np.float64]]:
     """Return rows as arrays along one of the three axes."""
     shape = [1] * NUM_ARMS
-    shape[place] = -1
+    shape[axis] = -1
     return [row.reshape(shape) for row in rows]
 
 

@@ -98,7 +98,7 @@ class DoubleThompsonChoices:
         eligible: NDArray[np.bool_],
     ) -> NDArray[np.float64]:
         """Return P(second arm | first arm), [state, first, second]."""
-        found = np.zeros_like(ahead)
+        chances = np.zeros_like(ahead)
         for first in range(NUM_ARMS):
             rivals = [arm for arm in range(NUM_ARMS) if arm != first]
             kinds = {arm: self._kind(wins, arm, first) for arm in rivals}
@@ -108,10 +108,10 @@ class DoubleThompsonChoices:
                 larger = self._larger[kinds[arm], kinds[other]]
                 alone = ahead[:, arm, first]
                 takes = np.where(eligible[:, other, first], larger, alone)
-                found[:, first, arm] = eligible[:, arm, first] * takes
-                stays -= found[:, first, arm]
-            found[:, first, first] = np.maximum(stays, 0.0)
-        return found / found.sum(axis=2, keepdims=True)
+                chances[:, first, arm] = eligible[:, arm, first] * takes
+                stays -= chances[:, first, arm]
+            chances[:, first, first] = np.maximum(stays, 0.0)
+        return chances / chances.sum(axis=2, keepdims=True)
 
     def _kind(self, wins: NDArray[np.int64], arm: int, first: int) -> NDArray[np.int64]:
         """Return the row of a pair's counts in tables of all counts."""
@@ -134,8 +134,8 @@ class DoubleThompsonChoices:
         nodes, weights = special.roots_legendre(self.horizon // 2 + 2)
         nodes, weights = 0.75 + nodes / 4, weights / 4
         counts = [(n, won) for n in range(self.horizon + 1) for won in range(n + 1)]
-        won = np.array([each for _, each in counts])[:, None] + self.prior
-        lost = np.array([n - each for n, each in counts])[:, None] + self.prior
+        won = np.array([wins for _, wins in counts])[:, None] + self.prior
+        lost = np.array([n - wins for n, wins in counts])[:, None] + self.prior
         density = np.exp(
             special.xlogy(won - 1, nodes)
             + special.xlog1py(lost - 1, -nodes)
@@ -148,7 +148,7 @@ def _first(
     ahead: NDArray[np.float64], candidate: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     """Return P(first arm): the candidate that beats most in a sample of signs."""
-    found = np.zeros_like(candidate, dtype=np.float64)
+    chances = np.zeros_like(candidate, dtype=np.float64)
     for signs in product((True, False), repeat=len(PAIRS)):
         probability = np.ones(len(ahead))
         beaten = np.zeros(NUM_ARMS, dtype=np.int8)
@@ -158,5 +158,5 @@ def _first(
             beaten[winner] += 1
         votes = np.where(candidate, beaten, -1)
         best = votes == votes.max(axis=1, keepdims=True)
-        found += probability[:, None] * best / best.sum(axis=1, keepdims=True)
-    return found
+        chances += probability[:, None] * best / best.sum(axis=1, keepdims=True)
+    return chances

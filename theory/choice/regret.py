@@ -48,8 +48,8 @@ SUBSET_REGRET_NOTIONS: dict[str, str] = {
   the paper).
 """
 
+# Forms of a cost, see `subset_cost`
 SUBSET_REGRET_FORMS: tuple[str, ...] = ("rewards", "sum", "mean", "preferred")
-"""Forms of a cost, see `subset_cost`."""
 
 
 def subset_cost(

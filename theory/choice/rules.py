@@ -20,14 +20,10 @@ if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Float64, Int, Int64
 
 
+# Step of the trapezoidal rule; its error decreases like exp(-2 pi^2 / step^2)
 _STEP = 0.25
-"""Step of the trapezoidal rule; its error decreases like exp(-2 pi^2 / step^2)."""
-
-_WIDEST = 1e4
-"""Nodes cover the range of the means."""
-
-_REACH = 9.0
-"""Standard deviations beyond which a normal density is negligible (1e-18)."""
+_WIDEST = 1e4  # Nodes cover the range of the means
+_REACH = 9.0  # Standard deviations beyond which a normal density is negligible (1e-18)
 
 
 def logit_choice(
@@ -35,17 +31,8 @@ def logit_choice(
     weights: Float[Any, " n"],
     no_choice_weight: Float[Any, ""] | float,
 ) -> Float[Any, "*sets n"]:
-    """Compute the choice probabilities of multinomial logit.
-
-    P(i|s) = v_i / (v_0 + sum of v_j over j in s) for i in s (Luce 1959; McFadden 1974),
-    0 for arms that are not offered; nothing is chosen with the rest of the probability.
-    v_i > 0; v_0 is 0 if somebody is always chosen, and then every set has an arm.
-
-    Examples
-    --------
-    >>> logit_choice(np.array([True, True, False]), np.array([0.5, 0.5, 1.0]), 1.0)
-    array([0.25, 0.25, 0.  ])
-    """
+    """Compute the choice probabilities of multinomial logit."""
+    # P(i
     xp = offered.__array_namespace__()
     chosen = xp.where(offered, weights, 0.0)
     return chosen / (no_choice_weight + xp.sum(chosen, axis=-1, keepdims=True))
@@ -56,20 +43,11 @@ def gaussian_nodes(
 ) -> tuple[
     Float64[np.ndarray, "n Q"], Float64[np.ndarray, "n Q"], Float64[np.ndarray, " Q"]
 ]:
-    """Tabulate what `gaussian_choice` needs, at the nodes of a trapezoidal rule.
-
-    Utilities are independent normal variables of variance 1; the arm with the largest
-    one is chosen, or nothing if that of "no choice" is larger (multinomial probit with
-    independent errors). Without its mean somebody is always chosen.
-
-    Return log P(utility of arm i is below node q), the density of arm i at node q over
-    that probability, times the step, and log P(utility of no choice is below node q).
-
-    Examples
-    --------
-    >>> [table.shape[-1] > 60 for table in gaussian_nodes([0.0, 0.5], None)]
-    [True, True, True]
-    """
+    """Tabulate what `gaussian_choice` needs, at the nodes of a trapezoidal rule."""
+    # Utilities are independent normal variables of variance 1; without a mean of "no
+    # choice" somebody is always chosen. Return log P(utility of arm i is below node q),
+    # the density of arm i at node q over that probability, times the step, and log
+    # P(utility of no choice is below node q).
     from scipy.special import log_ndtr  # Half a second; few need it.
 
     mu = checked_means(means)
@@ -85,13 +63,7 @@ def gaussian_nodes(
 
 
 def checked_means(means: ArrayLike) -> Float64[np.ndarray, " n"]:
-    """Return the means of normal utilities, if they are not too far apart.
-
-    Examples
-    --------
-    >>> checked_means([0, 2])
-    array([0., 2.])
-    """
+    """Return the means of normal utilities, if they are not too far apart."""
     mu = numeric_array(means, "means")
     if mu.ndim != 1 or mu.size == 0 or not np.all(np.isfinite(mu)):
         raise ArgumentError("means", "must be a vector of finite numbers", means)
@@ -111,18 +83,8 @@ def gaussian_choice(
     weights: Float[Any, "n Q"],
     outside: Float[Any, " Q"],
 ) -> Float[Any, "*sets n"]:
-    """Compute the choice probabilities of Gaussian random utilities.
-
-    P(i|s) is the integral of the density of arm i times the probability that all other
-    offered arms, and no choice, are below it; 0 for arms that are not offered. The
-    tables are those of `gaussian_nodes`; absolute error below 1e-13.
-
-    Examples
-    --------
-    >>> nodes = gaussian_nodes([0.0, 0.0, 1.0], None)
-    >>> gaussian_choice(np.array([True, True, False]), *nodes)
-    array([0.5, 0.5, 0. ])
-    """
+    """Compute the choice probabilities of Gaussian random utilities."""
+    # P(i
     xp = offered.__array_namespace__()
     below = xp.sum(xp.where(offered[..., None], log_cdf, 0.0), axis=-2)
     probabilities = xp.matmul(xp.exp(below + outside), xp.permute_dims(weights, (1, 0)))
@@ -130,34 +92,18 @@ def gaussian_choice(
 
 
 def binomial_table(num_arms: int, set_size: int) -> Int64[np.ndarray, "n k"]:
-    """Tabulate what `subset_rank` adds up: entry (i, c) is "i choose c + 1".
-
-    Examples
-    --------
-    >>> binomial_table(4, 2).tolist()
-    [[0, 0], [1, 0], [2, 1], [3, 3]]
-    """
+    """Tabulate what `subset_rank` adds up: entry (i, c) is "i choose c + 1"."""
     n = integer_from(num_arms, 1, "num_arms")
     k = integer_from(set_size, 1, "set_size", n)
-    rows = [[comb(arm, place + 1) for place in range(k)] for arm in range(n)]
+    rows = [[comb(arm, column + 1) for column in range(k)] for arm in range(n)]
     return np.array(rows, dtype=np.int64)
 
 
 def subset_rank(
     offered: Bool[Any, "*sets n"], binomials: Int[Any, "n k"]
 ) -> Int[Any, "*sets"]:
-    """Compute the place of a set of k arms in colexicographic order, from 0 on.
-
-    The rank of a_1 < ... < a_k is the sum of "a_c choose c", from `binomial_table`.
-
-    Examples
-    --------
-    >>> masks = np.array(
-    ...     [[True, True, False], [True, False, True], [False, True, True]]
-    ... )
-    >>> subset_rank(masks, binomial_table(3, 2)).tolist()
-    [0, 1, 2]
-    """
+    """Compute the place of a set of k arms in colexicographic order, from 0 on."""
+    # The rank of a_1 < ... < a_k is the sum of "a_c choose c", from `binomial_table`.
     xp = offered.__array_namespace__()
     places = xp.cumulative_sum(xp.astype(offered, xp.int64), axis=-1)
     ordinal = xp.arange(1, binomials.shape[1] + 1, dtype=xp.int64)

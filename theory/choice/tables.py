@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float64, Int64
 
 
-TOLERANCE = 1e-12
-"""Probabilities that differ by less are equal."""
+TOLERANCE = 1e-12  # Probabilities that differ by less are equal
 # A table has at most this many entries.
 _MAXIMAL_ENTRIES = 20_000_000
 
@@ -400,6 +399,6 @@ def find_order_violation(table: ChoiceTable) -> OrderViolation | None:
     for b in range(n):
         for a, c in permutations(range(n), 2):
             if b not in (a, c) and below[a, b] and below[b, c] and not below[a, c]:
-                found = (table.offered(int(exceeds[a, c])),)
-                return OrderViolation("transitivity", (a, b, c), found)
+                violation = (table.offered(int(exceeds[a, c])),)
+                return OrderViolation("transitivity", (a, b, c), violation)
     return None

@@ -69,7 +69,7 @@ class PriceTable(NamedTuple):
     ranks: Int[np.ndarray, "K K"]
     # [i2, j]: j beats i2, and neither of them is the winner.
     pool: Bool[np.ndarray, "K K"]
-    own: Bool[np.ndarray, "K K"]  # [i1, j]: the winner beats j.
+    winner_rows: Bool[np.ndarray, "K K"]  # [i1, j]: the winner beats j.
 
 
 def empty_basis(num_arms: int) -> Basis:
@@ -86,10 +86,7 @@ def empty_basis(num_arms: int) -> Basis:
 
 
 def tilted_costs(gaps: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, "K K"]:
-    """Compute the price of evidence on every pair, so tilted that optima are unique.
-
-    Copeland regret (from losses) per unit of evidence, symmetric, times `cost_tilts`.
-    """
+    """Compute the price of evidence on every pair, so tilted that optima are unique."""
     return evidence_costs(gaps) * cost_tilts(len(gaps))
 
 
@@ -120,23 +117,20 @@ def price_table(gaps: Float64[np.ndarray, "K K"], winner: int) -> PriceTable:
     tilted = tilted_costs(gaps)
     is_winner = index == winner
     pool = (gaps < 0) & ~is_winner[None, :] & ~is_winner[:, None]
-    own = is_winner[:, None] & (gaps > 0)
+    winner_rows = is_winner[:, None] & (gaps > 0)
     order = np.argsort(np.where(pool, tilted, np.inf), axis=1, kind="stable")
     ordered = np.take_along_axis(np.where(pool, tilted, 0.0), order, axis=1)
     exists = index[None, :] < pool.sum(axis=-1)[:, None]
     prices = np.where(exists, np.cumsum(ordered, axis=1), 0.0)
-    prices += np.where(own, tilted, 0.0)
+    prices += np.where(winner_rows, tilted, 0.0)
     ranks = np.argsort(order, axis=1)
-    return PriceTable(prices, ranks, pool, own)
+    return PriceTable(prices, ranks, pool, winner_rows)
 
 
 def multipliers(
     basis: Basis, prices: Float64[np.ndarray, "K K"]
 ) -> Float64[np.ndarray, " R"]:
-    """Compute the multipliers of the constraints of a basis for these signs.
-
-    Their sum is the value of the allocation.
-    """
+    """Compute the multipliers of the constraints of a basis: their sum is the value."""
     return _terms(basis, prices).sum(axis=-1)
 
 
@@ -177,7 +171,9 @@ def directed_allocation(
     blocks and its transpose.
     """
     by_rank = np.take_along_axis(amounts, table.ranks, axis=1)
-    return np.where(table.pool, by_rank, 0.0) + np.where(table.own, amounts, 0.0)
+    return np.where(table.pool, by_rank, 0.0) + np.where(
+        table.winner_rows, amounts, 0.0
+    )
 
 
 def _terms(
@@ -247,8 +243,8 @@ def _basis_of(program: CuttingPlanes) -> Basis:
     square = instance.gaps.shape
     basic = highspy.HighsBasisStatus.kBasic
     status = program.solver.getBasis()
-    columns = np.flatnonzero([each == basic for each in status.col_status])
-    binding = np.flatnonzero([each != basic for each in status.row_status])
+    columns = np.flatnonzero([kind == basic for kind in status.col_status])
+    binding = np.flatnonzero([kind != basic for kind in status.row_status])
 
     matrix = np.zeros((len(rows), num_own + prefixes.costs.size))
     loads = np.zeros((len(rows), *square), dtype=np.int8)
@@ -265,7 +261,7 @@ def _basis_of(program: CuttingPlanes) -> Basis:
 
     # A prefix that leaves s of n superiors out ends at place n - s - 1.
     ends = num_superiors[prefixes.rivals] - prefixes.left_out - 1
-    place = np.ravel_multi_index(
+    position = np.ravel_multi_index(
         (
             np.append(np.full(num_own, winner), prefixes.rivals),
             np.append(families.inferiors, ends),
@@ -273,14 +269,14 @@ def _basis_of(program: CuttingPlanes) -> Basis:
         square,
     )
     amounts = np.zeros(square)
-    amounts.flat[place] = program.solution
+    amounts.flat[position] = program.solution
     ordered = np.cumsum(amounts[:, ::-1], axis=1)[:, ::-1]
     ordered[winner] = amounts[winner]
     return Basis(
         signs=np.sign(instance.gaps).astype(np.int8),
         # Vertices have small denominators: drop what the solver's path left behind.
         amounts=np.minimum(np.round(ordered, 12), 1.0),
-        columns=place[columns].astype(np.int32),
+        columns=position[columns].astype(np.int32),
         inverse=np.linalg.inv(matrix[np.ix_(binding, columns)].T),
         loads=loads[binding],
     )

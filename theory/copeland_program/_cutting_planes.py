@@ -102,10 +102,7 @@ def surviving_prefixes(families: ConstraintFamilies) -> Prefixes:
 
 
 class CuttingPlanes:
-    """The program of a winner that is the only one, solved; nothing is certified yet.
-
-    Every other arm has more losses. `ProgramError` if the solver reports no optimum.
-    """
+    """The program of an only winner, solved; nothing is certified yet."""
 
     def __init__(self, families: ConstraintFamilies) -> None:
         import highspy
@@ -160,18 +157,18 @@ class CuttingPlanes:
     def _separate(self) -> None:
         """Add the most violated constraints, at most one per family."""
         families = self.families
-        own = self.solution[: self.num_own]
-        order = families.order(own)
+        solution = self.solution[: self.num_own]
+        order = families.order(solution)
         weighted = self.gains * self.solution[self.num_own :, None]
         sums = np.zeros((families.instance.num_arms, self.gains.shape[1]))
         np.add.at(sums, self.prefixes.rivals, weighted)
-        sides = families.sides(own, order, sums)
+        sides = families.sides(solution, order, sums)
         bound = 1.0 - _ORACLE_TOLERANCE
         violated = np.argwhere(sides < bound)
         worst = np.argsort(sides[tuple(violated.T)], kind="stable")[:_MAXIMAL_ADDED]
         for case, rival, level in violated[worst].tolist():
             self._add(case, rival, level, order)
-        if families.top_side(own, order) < bound:
+        if families.top_side(solution, order) < bound:
             chosen = order[: families.top_size]
             rival, level = families.top_rival, families.instance.second
             self._add_row(Row(rival, level, chosen, chosen, np.ones(chosen.size)))

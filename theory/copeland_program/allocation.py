@@ -61,12 +61,12 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
 
 
+# The optimal and the efficient exploration program, and that of naming a winner
 SOLVERS = {
     "cw": solve_with_prefixes,
     "ecw": solve_efficient,
     "identify": solve_with_prefixes,
 }
-"""The optimal and the efficient exploration program, and that of naming a winner."""
 
 # Prices move by this (relative) to find other optima: a kink so near counts as one.
 _STEP = 1e-5
@@ -153,10 +153,10 @@ def sensitivity(
     Examples
     --------
     >>> matrix = [[0.5, 0.6, 0.8], [0.4, 0.5, 0.7], [0.2, 0.3, 0.5]]
-    >>> found = sensitivity(matrix)
-    >>> found.unique, found.share.round(3)[0]
+    >>> result = sensitivity(matrix)
+    >>> result.unique, result.share.round(3)[0]
     (True, array([0.   , 0.827, 0.173]))
-    >>> found.elasticity.round(3)[0]
+    >>> result.elasticity.round(3)[0]
     array([ 0.   , -1.666, -0.373])
     """
     best, unit = _best_programs(matrix, program, prices)
@@ -455,8 +455,8 @@ def _names_of(matrix: PreferenceMatrix) -> tuple[str, ...]:
     return matrix.arm_names or tuple(map(str, range(matrix.num_arms)))
 
 
+# Ways to order pairs, the largest amount first
 ORDERS: tuple[str, ...] = ("share", "elasticity")
-"""Ways to order pairs, the largest amount first."""
 
 
 class BottleneckRecord(AllocationRecord):
@@ -587,14 +587,14 @@ def bottlenecks(
     one_of(program, PROGRAMS, "program")
     one_of(order, ORDERS, "order")
     checked = as_preference_matrix(matrix)
-    found = sensitivity(checked, program=program)
+    duals = sensitivity(checked, program=program)
     solve = copeland_lower_bound if program == "cw" else ecw_rmed_constant
     table = [
         row
         for row in allocation_table(solve(checked), checked, used_only=True)
         if row["regret_per_log_round"] > 0
     ]
-    amounts = found.share if order == "share" else -found.elasticity
+    amounts = duals.share if order == "share" else -duals.elasticity
     table.sort(key=lambda row: -amounts[row["first"], row["second"]])
     records: list[BottleneckRecord] = []
     cumulative = 0.0
@@ -604,16 +604,16 @@ def bottlenecks(
         records.append(
             BottleneckRecord(
                 **row,
-                derivative=float(found.derivative[pair]),
-                elasticity=float(found.elasticity[pair]),
+                derivative=float(duals.derivative[pair]),
+                elasticity=float(duals.elasticity[pair]),
                 cumulative_share=min(cumulative, 1.0),
             )
         )
     return Bottlenecks(
         program=program,
-        value=found.value,
-        winner=found.winner,
-        unique=found.unique,
+        value=duals.value,
+        winner=duals.winner,
+        unique=duals.unique,
         records=tuple(records),
         names=_names_of(checked),
     )

@@ -28,11 +28,10 @@ from theory.errors import ProgramError
 from theory.preferences import PreferenceMatrix
 from theory.regret_bound import RegretBound
 
-METHODS: tuple[str, ...] = ("prefix", "cvxpy")
-"""Ways to solve the optimal program."""
+METHODS: tuple[str, ...] = ("prefix", "cvxpy")  # Ways to solve the optimal program
 
+# Assumption of Theorems 3 and 4 of Komiyama, Honda and Nakagawa (2016)
 UNIQUE_OPTIMUM = "the best winner and its optimal allocation are unique (not checked)"
-"""Assumption of Theorems 3 and 4 of Komiyama, Honda and Nakagawa (2016)."""
 
 # Winners whose values differ by less are equally good; the first one is returned.
 _EQUAL_VALUE = 1e-9
@@ -256,14 +255,13 @@ def verify_program(instance: ProgramData, winner: int) -> None:
 
 
 def solve_with_prefixes(instance: ProgramData, winner: int) -> Solved:
-    """Solve the optimal program of one of the winners.
-
-    `ProgramError` if the solver fails, or its result cannot be certified.
-    """
+    """Solve the optimal program of one of the winners."""
     families = ConstraintFamilies(instance, winner)
     if len(instance.winners) > 1:
         blocks, evidence = allocate(instance, winner)
-        multipliers = _closed_form_multipliers(instance, winner, blocks, own=True)
+        multipliers = _closed_form_multipliers(
+            instance, winner, blocks, own_evidence=True
+        )
         status, rounds = "closed form", 0
     else:
         program = _cutting_planes.CuttingPlanes(families)
@@ -285,14 +283,14 @@ def _solve_with_cvxpy(instance: ProgramData, winner: int) -> Solved:
     """Take allocation and lower bound from the program as it reads."""
     from theory.copeland_program import statement
 
-    found = statement.solve(instance, winner)
-    evidence = _feasible(found.evidence, found.slack)
+    solution = statement.solve(instance, winner)
+    evidence = _feasible(solution.evidence, solution.slack)
     certificate = certify(
-        status=found.status,
+        status=solution.status,
         primal_value=allocation_cost(instance.costs, evidence),
-        lower_bound=found.dual_bound,
+        lower_bound=solution.dual_bound,
         slack=statement.slack(instance, winner, evidence),
-        num_constraints=found.num_constraints,
+        num_constraints=solution.num_constraints,
         num_rounds=1,
     )
     return Solved(evidence, certificate)
@@ -301,7 +299,7 @@ def _solve_with_cvxpy(instance: ProgramData, winner: int) -> Solved:
 def solve_efficient(instance: ProgramData, winner: int) -> Solved:
     """Solve the efficient program of one of the winners, as above."""
     blocks, evidence = allocate(instance, winner)
-    multipliers = _closed_form_multipliers(instance, winner, blocks, own=False)
+    multipliers = _closed_form_multipliers(instance, winner, blocks, own_evidence=False)
     inferiors = instance.gaps[winner] > 0
     forced = float(instance.costs[winner, inferiors].sum())
     certificate = certify(
@@ -316,24 +314,26 @@ def solve_efficient(instance: ProgramData, winner: int) -> Solved:
 
 
 def _closed_form_multipliers(
-    instance: ProgramData, winner: int, blocks: NDArray[np.float64], *, own: bool
+    instance: ProgramData,
+    winner: int,
+    blocks: NDArray[np.float64],
+    *,
+    own_evidence: bool,
 ) -> Multipliers:
-    """Write the closed form as multipliers of constraints of (P).
-
-    The block cost of a rival is the multiplier of its constraint at the level L(1) - 1,
-    where H is empty. With two or more winners the level L(1) = L(2) asks for every
-    inferior of the winner apart (`own`).
-    """
+    """Write the closed form as multipliers of constraints of (P)."""
+    # The block cost of a rival is the multiplier of its constraint at the level L(1) -
+    # 1, where H is empty. With two or more winners the level L(1) = L(2) asks for every
+    # inferior of the winner apart (``own_evidence``).
     num_arms = instance.num_arms
     rivals = np.flatnonzero(blocks > 0)
     levels = np.full(rivals.size, instance.least - 1)
     inferiors = np.zeros((rivals.size, num_arms), dtype=bool)
     values = blocks[rivals]
-    if own:
+    if own_evidence:
         beaten = np.flatnonzero(instance.gaps[winner] > 0)
-        other = next(arm for arm in instance.winners if arm != winner)
+        rival = next(arm for arm in instance.winners if arm != winner)
         values = np.append(values, instance.costs[winner, beaten])
-        rivals = np.append(rivals, np.full(beaten.size, other))
+        rivals = np.append(rivals, np.full(beaten.size, rival))
         levels = np.append(levels, np.full(beaten.size, instance.least))
         inferiors = np.append(inferiors, np.eye(num_arms, dtype=bool)[beaten], axis=0)
     return Multipliers(values, rivals, levels, inferiors)

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from jaxtyping import Bool, Float64, Int
 
 
+# Cases of a family: i1 does not beat i2; it does, and i2 is in H; or is not
 PLAIN, WITH_PAIR, WITHOUT_PAIR = range(3)
-"""Cases of a family: i1 does not beat i2; it does, and i2 is in H; or is not."""
 
 
 @dataclass(frozen=True)
@@ -109,32 +109,27 @@ class ConstraintFamilies:
         rivals = np.flatnonzero(self.instance.losses == self.instance.second)
         return int(rivals[rivals != self.winner][0])
 
-    def order(self, own: Float64[np.ndarray, " h"]) -> Int[np.ndarray, " h"]:
-        """Order the inferiors by the evidence against them; positions in `inferiors`.
-
-        Among equal evidence the most expensive pair comes first: it is the one on which
-        an optimum has least, so the constraints that it gives cut deepest.
-        """
+    def order(self, evidence: Float64[np.ndarray, " h"]) -> Int[np.ndarray, " h"]:
+        """Order the inferiors by the evidence against them, then by price."""
+        # The most expensive pair first: its constraints cut deepest.
         price = self.instance.costs[self.winner, self.inferiors]
-        return np.lexsort((-price, own))
+        return np.lexsort((-price, evidence))
 
     def sides(
         self,
-        own: Float64[np.ndarray, " h"],
+        evidence: Float64[np.ndarray, " h"],
         order: Int[np.ndarray, " h"],
         superior_sums: Float64[np.ndarray, "K sizes"],
     ) -> Float64[np.ndarray, "3 K levels"]:
-        """Compute the smallest left-hand side of every family; infinity without it.
-
-        ``own`` is the evidence on the pairs of the winner and its inferiors, in whose
-        ``order``. Entry (i2, c) of ``superior_sums`` is the sum of the ``sizes[i2, c]``
-        smallest entries on the superiors of i2 without the winner.
-        """
+        """Compute the smallest left-hand side of every family; infinity without it."""
+        # ``evidence`` is that on the pairs of the winner and its inferiors, in whose
+        # ``order``. Entry (i2, c) of ``superior_sums`` is the sum of the ``sizes[i2,
+        # c]`` smallest entries on the superiors of i2 without the winner.
         a, h = self.num_inferiors, self.inferiors.size
-        prefix = np.concatenate(([0.0], np.cumsum(own[order])))
+        prefix = np.concatenate(([0.0], np.cumsum(evidence[order])))
         rank = np.empty(h, dtype=np.intp)
         rank[order] = np.arange(h)
-        rank, pair = rank[:, None], own[:, None]
+        rank, pair = rank[:, None], evidence[:, None]
         same, more = prefix[np.minimum(a, h)], prefix[np.minimum(a + 1, h)]
         less = prefix[np.clip(a - 1, 0, h)]
         sides = np.full(self.exists.shape, np.inf)
@@ -158,23 +153,22 @@ class ConstraintFamilies:
         return np.take_along_axis(prefix, self.sizes, axis=1)
 
     def top_side(
-        self, own: Float64[np.ndarray, " h"], order: Int[np.ndarray, " h"]
+        self, evidence: Float64[np.ndarray, " h"], order: Int[np.ndarray, " h"]
     ) -> float:
-        """Return the smallest left-hand side at the level L(2).
-
-        All families of that level together say that any `top_size` inferiors of the
-        winner carry one unit of evidence; infinity if there are fewer.
-        """
+        """Return the smallest left-hand side at the level L(2)."""
+        # Any `top_size` inferiors of the winner carry one unit of evidence.
         if self.top_size > self.inferiors.size:
             return np.inf
-        return float(own[order[: self.top_size]].sum())
+        return float(evidence[order[: self.top_size]].sum())
 
     def slack(self, evidence: Float64[np.ndarray, "K K"]) -> float:
         """Return the smallest left-hand side of (P); infinity without constraints."""
-        own = evidence[self.winner, self.inferiors]
-        order = self.order(own)
-        sides = self.sides(own, order, self.superior_sums(evidence))
-        return min(float(sides.min(initial=np.inf)), self.top_side(own, order))
+        winner_evidence = evidence[self.winner, self.inferiors]
+        order = self.order(winner_evidence)
+        sides = self.sides(winner_evidence, order, self.superior_sums(evidence))
+        return min(
+            float(sides.min(initial=np.inf)), self.top_side(winner_evidence, order)
+        )
 
     def efficient_slack(self, evidence: Float64[np.ndarray, "K K"]) -> float:
         """Return the smallest left-hand side of the efficient program, as `slack`."""
@@ -206,10 +200,7 @@ class ConstraintFamilies:
         level: int,
         inferiors: Int[np.ndarray, " a"],
     ) -> Int[np.ndarray, " b"]:
-        """Return the set O with the least evidence, for a rival, a level and a set H.
-
-        ``level`` and ``inferiors`` are a number of losses and arms.
-        """
+        """Return the least evidence set O for a rival, a level and a set H."""
         pool = np.flatnonzero(self.instance.superiors_without(self.winner)[rival])
         size = int(self.instance.losses[rival]) - level - int(rival in inferiors)
         return pool[np.argsort(evidence[rival, pool], kind="stable")[: max(0, size)]]
@@ -268,14 +259,14 @@ def find_violations(
     below = 1.0 - number_from(tolerance, 0.0, "tolerance")
     x = symmetric_amounts(evidence, instance.num_arms, "evidence")
     families = ConstraintFamilies(instance, arm)
-    own = x[arm, families.inferiors]
-    order = families.order(own)
-    sides = families.sides(own, order, families.superior_sums(x))
+    arm_evidence = x[arm, families.inferiors]
+    order = families.order(arm_evidence)
+    sides = families.sides(arm_evidence, order, families.superior_sums(x))
     broken = [
         (rival, level + families.low, families.chosen(case, rival, level, order))
         for case, rival, level in np.argwhere(sides < below).tolist()
     ]
-    if families.top_side(own, order) < below:
+    if families.top_side(arm_evidence, order) < below:
         chosen = order[: families.top_size]
         broken.append((families.top_rival, instance.second, chosen))
     violations = []
@@ -333,18 +324,18 @@ def constraint_slack(
     array([0.6, inf, inf])
     """
     instance, x = _checked(evidence, gaps)
-    asked = np.ones(instance.num_arms, dtype=bool)
+    mask = np.ones(instance.num_arms, dtype=bool)
     if candidates is not None:
-        asked = np.asarray(candidates)
-    if asked.dtype != bool or asked.shape != (instance.num_arms,):
+        mask = np.asarray(candidates)
+    if mask.dtype != bool or mask.shape != (instance.num_arms,):
         raise InvalidPreferenceError(
             "candidates",
             f"must be an array of bool, one per arm, shape ({instance.num_arms},)",
-            (asked.shape, str(asked.dtype)),
+            (mask.shape, str(mask.dtype)),
         )
     slack = np.full(instance.num_arms, math.inf)
     for arm in instance.winners:
-        if asked[arm]:
+        if mask[arm]:
             slack[arm] = ConstraintFamilies(instance, arm).slack(x)
     return slack
 

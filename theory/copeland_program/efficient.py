@@ -111,12 +111,9 @@ def ecw_evidence(gaps: ArrayLike, winner: int) -> Float64[np.ndarray, "K K"]:
 def allocate(
     instance: ProgramData, winner: int, least: int | None = None
 ) -> tuple[Float64[np.ndarray, " K"], Float64[np.ndarray, "K K"]]:
-    """Solve the efficient program for one winner, in O(K^2 log K).
-
-    Return the block cost of every rival, 0 where there is no constraint, and an optimal
-    allocation of evidence, symmetric. ``least`` stands for L(1), which is that of the
-    instance by default.
-    """
+    """Solve the efficient program for one winner, in O(K^2 log K)."""
+    # Return the block cost of every rival, 0 where there is no constraint, and an
+    # optimal allocation. ``least`` stands for L(1).
     gaps, num_arms = instance.gaps, instance.num_arms
     least = instance.least if least is None else least
     pool = instance.superiors_without(winner)

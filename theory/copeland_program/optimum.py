@@ -29,11 +29,8 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
 
 
-MAXIMAL_GAP = 1e-8
-"""Largest relative gap between an allocation and its lower bound."""
-
-MAXIMAL_VIOLATION = 1e-9
-"""A constraint "sum >= 1" may fall short of 1 by this."""
+MAXIMAL_GAP = 1e-8  # Largest relative gap between an allocation and its lower bound
+MAXIMAL_VIOLATION = 1e-9  # A constraint "sum >= 1" may fall short of 1 by this
 
 
 @dataclass(frozen=True)
@@ -193,13 +190,9 @@ class Multipliers:
 
 
 def dual_bound(instance: ProgramData, winner: int, multipliers: Multipliers) -> float:
-    """Return a lower bound on the cost of every feasible allocation.
-
-    It is the sum of the multipliers, which may be any numbers on constraints of (P): a
-    constraint that is none raises `ProgramError`. Negative multipliers count as 0.
-    Where the multipliers on a pair exceed its cost, every constraint that contains the
-    pair is shrunk until they fit.
-    """
+    """Return a lower bound on the cost of every feasible allocation."""
+    # It is the sum of the multipliers on constraints of (P), negative ones counting as
+    # 0. Where those on a pair exceed its cost, its constraints shrink.
     chosen, rivals = multipliers.inferiors, multipliers.rivals
     levels, gaps = multipliers.levels, instance.gaps
     taken = np.take_along_axis(chosen, rivals[:, None], axis=1)[:, 0]
@@ -220,10 +213,10 @@ def dual_bound(instance: ProgramData, winner: int, multipliers: Multipliers) -> 
         )
     values = np.maximum(multipliers.values, 0.0)
     used = values @ chosen
-    own = np.divide(
+    bound = np.divide(
         instance.costs[winner], used, out=np.ones_like(used), where=used > 0
     )
-    fit = np.where(chosen, own[None, :], 1.0).min(axis=1, initial=1.0)
+    fit = np.where(chosen, bound[None, :], 1.0).min(axis=1, initial=1.0)
 
     # used[i2, s] = sum over b > s of (b - s) multiplier[i2, b], s superiors left out.
     num_arms = instance.num_arms
@@ -248,11 +241,7 @@ def certify(
     num_constraints: int,
     num_rounds: int,
 ) -> Certificate:
-    """Compare both sides of a program.
-
-    `ProgramError` if the allocation is not feasible, its smallest left-hand side of
-    "sum >= 1" being ``slack``, or the relative gap exceeds 1e-8.
-    """
+    """Compare both sides of a program; the least left-hand side is ``slack``."""
     difference = primal_value - lower_bound
     gap = difference / primal_value if primal_value > 0 else float(abs(difference))
     if not (slack >= 1.0 - MAXIMAL_VIOLATION and abs(gap) <= MAXIMAL_GAP):

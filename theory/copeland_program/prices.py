@@ -31,10 +31,7 @@ if TYPE_CHECKING:
 def checked_prices(
     prices: object, matrix: PreferenceMatrix
 ) -> Float64[np.ndarray, "K K"]:
-    """Copy the prices of the pairs of a matrix; 1 for all of them if they are None.
-
-    As `theory.validation.price_table`.
-    """
+    """Copy the prices of the pairs of a matrix; 1 for all of them if they are None."""
     if prices is None:
         return 1.0 - np.eye(matrix.num_arms)
     return price_table(prices, matrix.num_arms, matrix.arm_names)
@@ -43,20 +40,17 @@ def checked_prices(
 def priced_programs(
     matrix: PreferenceMatrix, prices: Float64[np.ndarray, "K K"]
 ) -> tuple[dict[int, ProgramData], float]:
-    """Prepare (P) with prices for every arm that can be named; never for none.
-
-    Also return the price that counts as 1 in them: a power of two, such that the
-    smallest price is in [1, 2). ``TieError`` if ties alone leave no arm of which it can
-    be shown that it wins, ``InvalidPreferenceError`` if pairs that cannot be asked do.
-    """
-    asked = np.isfinite(prices)
-    gaps = np.where(asked, matrix.gaps, 0.0)
+    """Prepare (P) with prices for every arm that can be named; never for none."""
+    # Also return the price that counts as 1: a power of two with the smallest price in
+    # [1, 2).
+    has_price = np.isfinite(prices)
+    gaps = np.where(has_price, matrix.gaps, 0.0)
     safe = np.flatnonzero(_safe_arms(gaps)).tolist()
     if not safe:
         _refuse(matrix, gaps)
-    paid = prices[asked & (prices > 0)]
+    paid = prices[has_price & (prices > 0)]
     unit = 2.0 ** math.floor(math.log2(paid.min())) if paid.size else 1.0
-    costs = costs_at_prices(np.where(asked, prices, 0.0) / unit, gaps)
+    costs = costs_at_prices(np.where(has_price, prices, 0.0) / unit, gaps)
     programs = {}
     for arm in safe:
         # The arm loses its open pairs; of these gaps only the signs are read.

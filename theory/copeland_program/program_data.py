@@ -31,11 +31,9 @@ if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Float64, Int32, Int64
 
 
+# The optimal and the efficient exploration program
 PROGRAMS: tuple[str, ...] = ("cw", "ecw")
-"""The optimal and the efficient exploration program."""
-
-TIE_RULES: tuple[str, ...] = ("error", "ignore")
-"""Treatments of tied pairs."""
+TIE_RULES: tuple[str, ...] = ("error", "ignore")  # Treatments of tied pairs
 
 
 def losses(gaps: Float[np.ndarray, "R K"]) -> Int32[np.ndarray, " R"]:
@@ -44,11 +42,8 @@ def losses(gaps: Float[np.ndarray, "R K"]) -> Int32[np.ndarray, " R"]:
 
 
 def evidence_costs(gaps: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, "K K"]:
-    """Compute the price c_ij of one unit of evidence.
-
-    Copeland regret (from losses) per unit of N_ij d_ij; symmetric, 0 on the diagonal
-    and for tied pairs.
-    """
+    """Compute the price c_ij of one unit of evidence."""
+    # Copeland regret (from losses) per unit of N_ij d_ij; 0 for tied pairs.
     counts = losses(gaps)
     excess = (counts - counts.min()).astype(np.float64)
     regret = (excess[:, None] + excess[None, :]) / (2 * (gaps.shape[0] - 1))
@@ -115,10 +110,8 @@ class ProgramData:
         return members
 
     def costs_of_cheapest(self, winner: int) -> Float64[np.ndarray, "K K"]:
-        """Add up the costs of all superiors of an arm but the winner and the s dearest.
-
-        Entry (i, s); infinity where no superior would be left.
-        """
+        """Add up the costs of all superiors but the winner and the s dearest."""
+        # Entry (i, s); infinity where no superior would be left.
         members = self.superiors_without(winner)
         costs = np.sort(np.where(members, self.costs, np.inf), axis=1)
         left = members.sum(axis=1)[:, None] - np.arange(self.num_arms)[None, :]

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+# Tolerance of primal and dual feasibility: the smallest that HiGHS allows. It is below
+# that of the oracles, so that a constraint that was added stays satisfied.
 _TOLERANCE = 1e-10
-"""Tolerance of primal and dual feasibility: the smallest that HiGHS allows. It is below
-that of the oracles, so that a constraint that was added stays satisfied."""
-
-DUAL, PRIMAL = 1, 4
-"""Methods, as HiGHS numbers them: from a basis, and from none."""
+DUAL, PRIMAL = 1, 4  # Methods, as HiGHS numbers them: from a basis, and from none
 
 
 def new_simplex() -> Any:
-    """Return an empty solver: one thread, silent, without presolve.
-
-    Presolve would take more time than the few steps from the last basis.
-    """
+    """Return an empty solver: one thread, silent, no presolve, which takes longer."""
     import highspy
 
     class Silent(highspy.Highs):

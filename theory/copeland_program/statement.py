@@ -73,8 +73,8 @@ def state(instance: ProgramData, winner: int) -> Statement:
     gaps = instance.gaps
     inferiors = np.flatnonzero(gaps[winner] > 0)
     rows, columns = [winner] * inferiors.size, list(inferiors)
-    place = {int(arm): index for index, arm in enumerate(inferiors)}
-    own = np.arange(inferiors.size)
+    position = {int(arm): index for index, arm in enumerate(inferiors)}
+    own_columns = np.arange(inferiors.size)
     demands: list[Demand] = []
     for rival in range(instance.num_arms):
         if rival == winner:
@@ -87,20 +87,20 @@ def state(instance: ProgramData, winner: int) -> Statement:
         for level in range(max(0, instance.least - 1), instance.second + 1):
             in_h = level + 1 - instance.least
             in_o = int(instance.losses[rival]) - level
-            others = own[own != place.get(rival, -1)]
+            others = own_columns[own_columns != position.get(rival, -1)]
             demands.append(Demand([(others, in_h), (theirs, in_o)]))
-            if rival in place and in_h >= 1:
+            if rival in position and in_h >= 1:
                 parts = [(others, in_h - 1), (theirs, in_o - 1)]
-                demands.append(Demand(parts, pair=place[rival]))
+                demands.append(Demand(parts, pair=position[rival]))
     return Statement(
         np.array(rows, dtype=np.intp),
         np.array(columns, dtype=np.intp),
         instance.costs[rows, columns],
         [
-            Demand([(pairs, max(size, 0)) for pairs, size in each.parts], each.pair)
-            for each in demands
+            Demand([(pairs, max(size, 0)) for pairs, size in demand.parts], demand.pair)
+            for demand in demands
             # A size that is larger than its set leaves no constraint.
-            if all(size <= pairs.size for pairs, size in each.parts)
+            if all(size <= pairs.size for pairs, size in demand.parts)
         ],
     )
 
@@ -132,16 +132,18 @@ def solve(instance: ProgramData, winner: int) -> Solution:
         return Solution(evidence, 0.0, np.inf, 0, "optimal")
     x = cvxpy.Variable(program.costs.size, bounds=[0, 1])
     families = [_family(x, demand) for demand in program.demands]
-    constraints = [each for family in families for each in family.constraints]
+    constraints = [
+        constraint for family in families for constraint in family.constraints
+    ]
     problem = cvxpy.Problem(cvxpy.Minimize(program.costs @ x), constraints)
     problem.solve(solver=cvxpy.HIGHS)
     if problem.status != cvxpy.OPTIMAL or x.value is None:
         raise ProgramError(
             f"the program was not solved: CVXPY says {problem.status!r}."
         )
-    found = np.clip(x.value, 0.0, 1.0)
-    slack = min(demand.least(found) for demand in program.demands)
-    evidence[program.rows, program.columns] = found
+    allocation = np.clip(x.value, 0.0, 1.0)
+    slack = min(demand.least(allocation) for demand in program.demands)
+    evidence[program.rows, program.columns] = allocation
     bound = _dual_bound(program.costs, program.demands, families)
     return Solution(
         evidence + evidence.T, bound, slack, len(families), str(problem.status)
@@ -151,13 +153,10 @@ def solve(instance: ProgramData, winner: int) -> Solution:
 def slack(
     instance: ProgramData, winner: int, evidence: Float64[np.ndarray, "K K"]
 ) -> float:
-    """Return the smallest left-hand side of all constraints, set by set.
-
-    At least 1 if the allocation is feasible; infinity if there is no constraint.
-    """
+    """Return the smallest left-hand side of all constraints; at least 1 if feasible."""
     program = state(instance, winner)
     flat = evidence[program.rows, program.columns]
-    return min((each.least(flat) for each in program.demands), default=np.inf)
+    return min((demand.least(flat) for demand in program.demands), default=np.inf)
 
 
 @dataclass(frozen=True)
@@ -169,7 +168,10 @@ class _Family:
 
     @property
     def constraints(self) -> list[cvxpy.Constraint]:
-        return [self.total, *(each for each in self.shortfalls if each is not None)]
+        return [
+            self.total,
+            *(shortfall for shortfall in self.shortfalls if shortfall is not None),
+        ]
 
 
 def _family(x: cvxpy.Variable, demand: Demand) -> _Family:
@@ -211,5 +213,5 @@ def _dual_bound(
 
 def _values(constraint: cvxpy.Constraint) -> NDArray[np.float64]:
     """Return the multipliers of a constraint."""
-    found: Any = constraint.dual_value
-    return np.asarray(found, dtype=np.float64)
+    dual_values: Any = constraint.dual_value
+    return np.asarray(dual_values, dtype=np.float64)

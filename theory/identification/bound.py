@@ -165,12 +165,12 @@ def identification_bound(
     Examples
     --------
     >>> matrix = [[0.5, 0.6, 0.8], [0.4, 0.5, 0.7], [0.2, 0.3, 0.5]]
-    >>> found = identification_bound(matrix)
-    >>> found
+    >>> bound = identification_bound(matrix)
+    >>> bound
     IdentificationBound(value=54.8517, winner=0, relative_gap=0.0e+00)
-    >>> found.duels.round(1)[0]
+    >>> bound.duels.round(1)[0]
     array([ 0. , 49.7,  5.2])
-    >>> [(part.rival, part.flips) for part in found.active]
+    >>> [(part.rival, part.flips) for part in bound.active]
     [(1, ((0, 1),)), (2, ((0, 2), (1, 2)))]
     >>> identification_bound(matrix, [[0, 10, 1], [10, 0, 1], [1, 1, 0]]).value
     501.8...
@@ -228,7 +228,7 @@ def _active_constraints(
         return ()
     families = ConstraintFamilies(instance, winner)
     least = _NO_MULTIPLIER * solved.certificate.primal_value
-    found = []
+    constraints = []
     for row in np.flatnonzero(multipliers.values > least).tolist():
         rival = int(multipliers.rivals[row])
         inferiors = np.flatnonzero(multipliers.inferiors[row])
@@ -237,5 +237,5 @@ def _active_constraints(
         flips = [(winner, j) for j in inferiors.tolist()]
         flips += [(j, rival) for j in superiors.tolist()]
         value = unit * float(multipliers.values[row])
-        found.append(ActiveConstraint(rival, tuple(sorted(flips)), value))
-    return tuple(sorted(found, key=lambda each: -each.multiplier))
+        constraints.append(ActiveConstraint(rival, tuple(sorted(flips)), value))
+    return tuple(sorted(constraints, key=lambda constraint: -constraint.multiplier))

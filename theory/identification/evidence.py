@@ -25,13 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.arguments import (
-    arm_index,
-    items_of,
-    number_within,
-    share_of,
-    width_of,
-)
+from theory.arguments import arm_index, items_of, number_within, share_of, width_of
 from theory.divergences import kl_to_half
 from theory.errors import InvalidPreferenceError
 from theory.identification.beta_fraction import incomplete_beta_fraction
@@ -40,13 +34,13 @@ from theory.validation import refuse_entries, square_matrix
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float64
 
+# Duels of one pair, either way; with more, evidence is off by more than 0.01
 _MOST_DUELS = 10**12
-"""Duels of one pair, either way; with more, evidence is off by more than 0.01."""
+# Below, SciPy's incomplete Beta function loses digits: its logarithm is off by up to
+# 0.05 at 1e-283, where it has been seen first at 1e-217; below 1e-308 it is 0
 _LEAST_TAIL = 1e-150
-"""Below, SciPy's incomplete Beta function loses digits: its logarithm is off by up to
-0.05 at 1e-283, where it has been seen first at 1e-217; below 1e-308 it is 0."""
+# Share of the money that is at stake in each bet, whatever the number of arms
 ELIMINATION_WEIGHT = 0.05
-"""Share of the money that is at stake in each bet, whatever the number of arms."""
 
 # Beyond these the integrals of the bets lose their digits.
 _LEAST_PRIOR, _LARGEST_PRIOR = 0.001, 1000
@@ -252,8 +246,8 @@ def elimination_evidence(
     stake = share_of(weight, "weight", kind=kind)
     shape = number_within(prior, _LEAST_PRIOR, _LARGEST_PRIOR, "prior", kind=kind)
     compared = np.ones(len(counts), dtype=bool)
-    for place, arm in enumerate(items_of(retired, "retired", kind=kind)):
-        compared[arm_index(arm, len(counts), f"retired[{place}]", kind=kind)] = False
+    for index, arm in enumerate(items_of(retired, "retired", kind=kind)):
+        compared[arm_index(arm, len(counts), f"retired[{index}]", kind=kind)] = False
     return eliminated_by(against_better(counts, shape, stake), compared)
 
 
@@ -312,7 +306,7 @@ def _least_turned(costs: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, " K"
     table = costs.copy()
     np.fill_diagonal(table, np.inf)
     rows, columns = _Sorted.of(table), _Sorted.of(table.T)
-    found = np.full(num_arms, np.inf)
+    least = np.full(num_arms, np.inf)
     for arm in range(num_arms):
         direct = table[:, arm]
         # Of a rival: its own pairs and those of the arm. The direct one is among them
@@ -328,8 +322,8 @@ def _least_turned(costs: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, " K"
             ]
             cost = np.minimum(direct + rest[0], rest[1])
         cost[arm] = np.inf
-        found[arm] = max(cost.min(), 0.0)
-    return found
+        least[arm] = max(cost.min(), 0.0)
+    return least
 
 
 class _Sorted(NamedTuple):
@@ -348,11 +342,8 @@ class _Sorted(NamedTuple):
 def _least_sums(
     rows: _Sorted, columns: _Sorted, arm: int, size: int
 ) -> Float64[np.ndarray, "5 K"]:
-    """Return the sums of the least entries of each row and one column together.
-
-    Of ``size`` entries, of one more, and so on to four more. How many of them are of
-    the row is found by bisection.
-    """
+    """Return the sums of the least entries of each row and one column together."""
+    # Of ``size`` entries, and of up to four more. How many are of the row is bisected.
     num_arms = len(rows.entries)
     start = np.arange(num_arms) * (num_arms + 1)
     flat, column = rows.entries.ravel(), columns.entries[arm]
@@ -362,13 +353,13 @@ def _least_sums(
         more = (below < above) & (flat[start + middle] < column[size - middle - 1])
         below, above = np.where(more, middle + 1, below), np.where(more, above, middle)
     left = size - below
-    found = [rows.sums.ravel()[start + below] + columns.sums[arm, left]]
+    sums = [rows.sums.ravel()[start + below] + columns.sums[arm, left]]
     for _ in range(4):
         one, other = flat[start + below], column[left]
-        found.append(found[-1] + np.minimum(one, other))
+        sums.append(sums[-1] + np.minimum(one, other))
         below = np.minimum(below + (one <= other), num_arms)
         left = np.minimum(left + (one > other), num_arms)
-    return np.array(found)
+    return np.array(sums)
 
 
 def checked_wins(wins: ArrayLike) -> Float64[np.ndarray, "K K"]:

@@ -32,12 +32,11 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
 
 
+# Models whose lower bound is known here
 STRUCTURES: tuple[str, ...] = (*LINKS, "transitive")
-"""Models whose lower bound is known here."""
 
+# Arms at most: they take half a minute, and twice as many ten times as long
 MOST_UTILITIES = 100
-"""Arms at most: they take half a minute, and twice as many ten times as long."""
-
 _MANY = "twice as many take ten times as long"
 
 _ROUNDING = 1e-12
@@ -182,13 +181,13 @@ def structured_lower_bound(
 
     Examples
     --------
-    >>> found = structured_lower_bound([3.0, 2.0, -1.0, -1.5, -2.0])
-    >>> round(found.value, 3), found.winner
+    >>> bound = structured_lower_bound([3.0, 2.0, -1.0, -1.5, -2.0])
+    >>> round(bound.value, 3), bound.winner
     (2.411, 0)
     >>> from theory import copeland_lower_bound
-    >>> round(copeland_lower_bound(found.preferences).value, 3)
+    >>> round(copeland_lower_bound(bound.preferences).value, 3)
     2.9
-    >>> found.duels[:2].round(1)
+    >>> bound.duels[:2].round(1)
     array([[0. , 9. , 0.5, 0. , 0. ],
            [9. , 0. , 0.5, 0.7, 0.5]])
 
@@ -390,10 +389,10 @@ class _Point:
     u: NDArray[np.float64]
     of_rivals: NDArray[np.float64]
     of_pairs: NDArray[np.float64]
-    found: Alternatives
+    alternatives: Alternatives
 
     def complementarity(self) -> float:
-        slack = self.found.values - 1.0
+        slack = self.alternatives.values - 1.0
         total = self.of_rivals @ slack + self.of_pairs @ self.u
         return float(total) / (slack.size + self.u.size)
 
@@ -404,15 +403,15 @@ def _solve_utilities(truth: Truth, model: UtilityModel, tolerance: float) -> Sol
     point, scale = _start(oracle)
     unit = float(truth.prices @ (point.u * scale)) / float(point.u.sum())
     best, aim = 0.0, 0.3
-    multipliers, proof = point.of_rivals, point.found
+    multipliers, proof = point.of_rivals, point.alternatives
     for rounds in range(MAXIMAL_ROUNDS):
-        found = point.found
-        load = (point.of_rivals @ (found.divergences * scale)).max()
+        alternatives = point.alternatives
+        load = (point.of_rivals @ (alternatives.divergences * scale)).max()
         bound = float(point.of_rivals.sum() / load)
         if bound > best:
-            best, multipliers, proof = bound, point.of_rivals / load, found
-        if point.u.sum() / found.values.min() * (1 - tolerance) <= best:
-            least = float(oracle.lower_values(found).min())
+            best, multipliers, proof = bound, point.of_rivals / load, alternatives
+        if point.u.sum() / alternatives.values.min() * (1 - tolerance) <= best:
+            least = float(oracle.lower_values(alternatives).min())
             upper = float(point.u.sum() / least) if least > 0 else np.inf
             if upper * (1 - tolerance) <= best:
                 return Solved(
@@ -445,10 +444,10 @@ def _start(oracle: UtilityOracle) -> tuple[_Point, NDArray[np.float64]]:
         duels = np.where(of_best, duels, 0.0)
     spread = duels @ truth.prices / (2 * truth.prices.size * truth.prices)
     duels = duels + spread
-    found = oracle.solve(duels, oracle.start)
-    least = found.values.min()
-    if not least > _NOTHING * found.values.max(initial=1.0):
-        arm = int(oracle.rivals[found.values.argmin()])
+    alternatives = oracle.solve(duels, oracle.start)
+    least = alternatives.values.min()
+    if not least > _NOTHING * alternatives.values.max(initial=1.0):
+        arm = int(oracle.rivals[alternatives.values.argmin()])
         raise InvalidPreferenceError(
             "cost",
             "must let enough pairs be asked: those with a finite price do not tell "
@@ -460,25 +459,25 @@ def _start(oracle: UtilityOracle) -> tuple[_Point, NDArray[np.float64]]:
     duels = 2.0 * duels / least
     scale = float(duels @ truth.prices) / truth.prices
     u = duels / scale
-    found = oracle.solve(duels, found.beta)
-    mean = 1.0 / (u.size + found.values.size)
-    return _Point(u, mean / (found.values - 1.0), mean / u, found), scale
+    alternatives = oracle.solve(duels, alternatives.beta)
+    mean = 1.0 / (u.size + alternatives.values.size)
+    return _Point(u, mean / (alternatives.values - 1.0), mean / u, alternatives), scale
 
 
 def _advance(
     oracle: UtilityOracle, point: _Point, scale: NDArray[np.float64], aim: float
 ) -> float:
     """Take one step towards ``aim`` times the complementarity; return its length."""
-    found, u = point.found, point.u
-    slack = found.values - 1.0
+    alternatives, u = point.alternatives, point.u
+    slack = alternatives.values - 1.0
     target = aim * point.complementarity()
     du, change = _direction(oracle, point, scale, target)
     d_rivals = target / slack - point.of_rivals - change
     d_pairs = (target - point.of_pairs * (u + du)) / u
-    turn = oracle.derivative(found, du * scale)
+    turn = oracle.derivative(alternatives, du * scale)
     length = _room(u, du)
     while True:
-        start = found.beta + length * turn
+        start = alternatives.beta + length * turn
         after = oracle.solve((u + length * du) * scale, start)
         if (after.values - 1.0 > _KEPT * slack).all():
             break
@@ -490,7 +489,7 @@ def _advance(
     dual = min(_room(point.of_rivals, d_rivals), _room(point.of_pairs, d_pairs))
     # A step that short is cut by curvature, which the multipliers do not see.
     dual = min(dual, length) if length < 0.2 else dual
-    point.u, point.found = u + length * du, after
+    point.u, point.alternatives = u + length * du, after
     point.of_rivals = point.of_rivals + dual * d_rivals
     point.of_pairs = point.of_pairs + dual * d_pairs
     return min(length, dual)
@@ -509,15 +508,15 @@ def _direction(
     only its bounded inverse occurs (constraint preconditioning: Dollar, Gould,
     Schilders and Wathen 2006). The diagonal stands for A + D in the preconditioner.
     """
-    found, u = point.found, point.u
-    slack = found.values - 1.0
-    rows = found.divergences * scale
+    alternatives, u = point.alternatives, point.u
+    slack = alternatives.values - 1.0
+    rows = alternatives.divergences * scale
     delta = slack / point.of_rivals
     right = (target / slack) @ rows + target / u - 1.0
-    root = np.linalg.cholesky(found.hessian)
+    root = np.linalg.cholesky(alternatives.hessian)
     half = np.linalg.solve(root, np.swapaxes(oracle.bases, 1, 2))
     half *= np.sqrt(point.of_rivals)[:, None, None]
-    slopes = found.slopes * scale
+    slopes = alternatives.slopes * scale
     diagonal = point.of_pairs / u
     spread = diagonal.copy()
     for one, slope in zip(half, slopes, strict=True):
@@ -596,10 +595,9 @@ class Alternatives:
 
 
 class UtilityOracle:
-    """Solve the inner programs of all ``rivals``, the arms but the best one.
+    """Solve the inner programs of all ``rivals``, the arms but the best one."""
 
-    ``bases``, (R, K, n), lead from the coordinates of an alternative to utilities.
-    """
+    # ``bases``, (R, K, n), lead from the coordinates of an alternative to utilities.
 
     def __init__(self, truth: Truth, model: UtilityModel) -> None:
         self.truth, self.link = truth, model.link
@@ -646,11 +644,11 @@ class UtilityOracle:
         return np.matmul(self.bases, beta[..., None])[..., 0]
 
     def derivative(
-        self, found: Alternatives, change: Float64[np.ndarray, " E"]
+        self, alternatives: Alternatives, change: Float64[np.ndarray, " E"]
     ) -> Float64[np.ndarray, "R n"]:
         """Return how the minimizers move with the allocation, in first order."""
-        pull = self._coordinates(self.into_arms(change * found.slopes))
-        return -np.linalg.solve(found.hessian, pull[..., None])[..., 0]
+        pull = self._coordinates(self.into_arms(change * alternatives.slopes))
+        return -np.linalg.solve(alternatives.hessian, pull[..., None])[..., 0]
 
     def _coordinates(
         self, forces: Float64[np.ndarray, "R K"]
@@ -686,15 +684,12 @@ class UtilityOracle:
             "floating point."
         )
 
-    def lower_values(self, found: Alternatives) -> Float64[np.ndarray, " R"]:
-        """Return a lower bound on c_a(w) for every rival; minus infinity if unproved.
-
-        Up to the rounding of B_a^T A^T y = 0.
-        """
-        p, link, w = self.truth.shares, self.link, found.weights
-        x = self.along_pairs(found.utilities)
-        along = self.along_pairs(self.utilities(found.step))
-        target = found.slopes - link.curvature(p, x) * along
+    def lower_values(self, alternatives: Alternatives) -> Float64[np.ndarray, " R"]:
+        """Return a lower bound on c_a(w) of every rival; minus infinity if unproved."""
+        p, link, w = self.truth.shares, self.link, alternatives.weights
+        x = self.along_pairs(alternatives.utilities)
+        along = self.along_pairs(self.utilities(alternatives.step))
+        target = alternatives.slopes - link.curvature(p, x) * along
         z = x - along
         for _ in range(4):
             z = z - (link.slope(p, z) - target) / link.curvature(p, z)

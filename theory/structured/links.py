@@ -47,11 +47,7 @@ class Logistic:
 
 
 class Normal:
-    """F(x) = Phi(x / sqrt 2), with Phi the standard normal distribution function.
-
-    Thurstone's Case V: each arm makes an impression of variance 1, and the larger one
-    wins. ``bayesduel.models.Thurstone`` measures utilities in the same unit.
-    """
+    """F(x) = Phi(x / sqrt 2): Thurstone's Case V, impressions of variance 1."""
 
     def probability(self, x: Float64[np.ndarray, "*s"]) -> Float64[np.ndarray, "*s"]:
         """Return F(x)."""

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 _MAXIMAL_STEPS = 200
 _ROUNDING = 1e-13
-_STEEPEST = 1e-12
-"""A gradient that counts as 0, in units of the number of pairs."""
+_STEEPEST = 1e-12  # A gradient that counts as 0, in units of the number of pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +91,12 @@ def project_on_model(
 
     Examples
     --------
-    >>> found = project_on_model([[0.5, 0.7, 0.7], [0.3, 0.5, 0.6], [0.3, 0.4, 0.5]])
-    >>> found.matrix.values.round(3)
+    >>> result = project_on_model([[0.5, 0.7, 0.7], [0.3, 0.5, 0.6], [0.3, 0.4, 0.5]])
+    >>> result.matrix.values.round(3)
     array([[0.5 , 0.67, 0.73],
            [0.33, 0.5 , 0.57],
            [0.27, 0.43, 0.5 ]])
-    >>> round(found.divergence, 4)
+    >>> round(result.divergence, 4)
     0.002
     """
     one_of(model, (*LINKS, "transitive"), "model")
@@ -193,7 +192,7 @@ def _nearest_order(matrix: PreferenceMatrix) -> Float64[np.ndarray, "K K"]:
     num_arms = matrix.num_arms
     first, second = np.triu_indices(num_arms, 1)
     ones = np.ones(first.size)
-    best, found = np.inf, matrix.values
+    best, nearest = np.inf, matrix.values
     # The orders that some arm does not lead; two arms leave out none together.
     for arm in (0, 1):
         shares = matrix.values[first, second]
@@ -206,6 +205,6 @@ def _nearest_order(matrix: PreferenceMatrix) -> Float64[np.ndarray, "K K"]:
         if sums[row[0]] < best - 1e-15:
             best = float(sums[row[0]])
             fitted = oracle.on_pairs(q[row], row)[0]
-            found = np.full((num_arms, num_arms), 0.5)
-            found[first, second], found[second, first] = fitted, 1.0 - fitted
-    return found
+            nearest = np.full((num_arms, num_arms), 0.5)
+            nearest[first, second], nearest[second, first] = fitted, 1.0 - fitted
+    return nearest

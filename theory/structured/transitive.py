@@ -57,12 +57,9 @@ def refuse_features(features: object) -> None:
 
 
 def solve(truth: Truth, tolerance: float) -> Solved:
-    """Solve the program to a certified relative gap.
-
-    The linear program of the cuts is a lower bound. Cuts are made at a point between
-    its allocation and the best feasible one (in-out points), or at its allocation where
-    that yields none. `InvalidPreferenceError` and `ProgramError` as for utilities.
-    """
+    """Solve the program to a certified relative gap."""
+    # Cuts are made at a point between the allocation of the linear program and the best
+    # feasible one (in-out points), or at the former where that yields none.
     oracle = OrderOracle(truth)
     spread = 1.0 / truth.prices
     least = float(oracle.values(spread, oracle.solve(spread))[1].min())
@@ -161,29 +158,23 @@ class _Cuts:
 
     def _multipliers(self) -> NDArray[np.float64]:
         """Return the multipliers, shrunk until they fit under every price."""
-        found = np.maximum(np.array(self.solver.getSolution().row_dual), 0.0)
+        multipliers = np.maximum(np.array(self.solver.getSolution().row_dual), 0.0)
         unit = self.scale * self.truth.prices  # Equal for all pairs.
         cuts = self.truth.divergences(np.array(self.alternatives)) * self.scale
-        return found * unit[0] / max(float((found @ cuts).max()), 1.0)
+        return multipliers * unit[0] / max(float((multipliers @ cuts).max()), 1.0)
 
 
 def upper_sets(num_arms: int) -> Bool[np.ndarray, "M L"]:
-    """List the sets of pairs of places that hold with a pair all wider ones.
-
-    Places (s, t), s < t, in reading order, L = K (K - 1) / 2 of them; the empty set and
-    the full one are among the sets, as many as the K-th Catalan number.
-    """
+    """List the sets of pairs of places that hold with a pair all wider ones."""
+    # Places (s, t), s < t, in reading order; as many sets as the K-th Catalan number.
     first, second = np.triu_indices(num_arms, 1)
     starts = itertools.product(*(range(s + 1, num_arms + 1) for s in range(num_arms)))
-    rows = [each for each in starts if list(each) == sorted(each)]
+    rows = [start for start in starts if list(start) == sorted(start)]
     return second[None, :] >= np.array(rows)[:, first]
 
 
 class OrderOracle:
-    """Find the nearest alternatives over all orders that another arm leads.
-
-    Of at most 6 arms: time grows with the number of orders.
-    """
+    """Find the nearest alternatives over all orders, of at most 6 arms."""
 
     def __init__(self, truth: Truth) -> None:
         num_arms = truth.num_arms
@@ -196,14 +187,14 @@ class OrderOracle:
         )
         first, second = np.triu_indices(num_arms, 1)
         ahead, behind = orders[:, first], orders[:, second]
-        place = np.full((num_arms, num_arms), -1)
-        place[truth.behind, truth.ahead] = np.arange(truth.shares.size)
-        forward = place[ahead, behind]
+        row = np.full((num_arms, num_arms), -1)
+        row[truth.behind, truth.ahead] = np.arange(truth.shares.size)
+        forward = row[ahead, behind]
         self.truth = truth
         self.leaders: NDArray[np.intp] = orders[:, 0]
         self.upper = upper_sets(num_arms)
         # Pair of the truth behind every pair of places; -1 where it cannot be asked.
-        self.pairs: NDArray[np.intp] = np.maximum(forward, place[behind, ahead])
+        self.pairs: NDArray[np.intp] = np.maximum(forward, row[behind, ahead])
         self.swapped: NDArray[np.bool_] = forward < 0
         known = self.pairs >= 0
         shares = np.where(known, truth.shares[self.pairs], 0.5)
@@ -245,8 +236,8 @@ class OrderOracle:
         """Return the sum of every order at ``q``, and what it is at least anywhere."""
         w = np.where(self.known, weights[self.pairs], 0.0)
         p = self.shares
-        each = np.where(w > 0, w * np.asarray(bernoulli_kl(p, q)), 0.0)
-        value = each.sum(axis=1)
+        terms = np.where(w > 0, w * np.asarray(bernoulli_kl(p, q)), 0.0)
+        value = terms.sum(axis=1)
         room = np.where(q < 1, 1.0 - q, 1.0)
         # At q = 1 only p = 1 is finite, and the slope is that from the left.
         slope = w * (np.where(q < 1, (1.0 - p) / room, 0.0) - p / q)
@@ -258,8 +249,8 @@ class OrderOracle:
         self, q: Float64[np.ndarray, "n L"], rows: Int64[np.ndarray, " n"]
     ) -> Float64[np.ndarray, "n E"]:
         """Return P'(behind beats ahead) on the pairs of the truth for some orders."""
-        found = np.full((len(rows), self.truth.shares.size), 0.5)
+        values = np.full((len(rows), self.truth.shares.size), 0.5)
         turned = np.where(self.swapped[rows], 1.0 - q, q)
-        index, place = np.nonzero(self.known[rows])
-        found[index, self.pairs[rows][index, place]] = turned[index, place]
-        return found
+        index, position = np.nonzero(self.known[rows])
+        values[index, self.pairs[rows][index, position]] = turned[index, position]
+        return values

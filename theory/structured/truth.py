@@ -24,22 +24,17 @@ if TYPE_CHECKING:
     from jaxtyping import Float64, Int64
 
 
+# Costs that are regret, and their notions
 COSTS: dict[str, str] = {
     "copeland": "copeland_losses",
     "gap": "condorcet_mean",
     "utility": "utility_mean",
 }
-"""Costs that are regret, and their notions."""
+MISFIT = 1e-6  # A matrix obeys a utility model if no probability is off by more
+RAREST_WIN = 1e-12  # Smallest probability of a utility model
 
-MISFIT = 1e-6
-"""A matrix obeys a utility model if no probability is off by more."""
-
-RAREST_WIN = 1e-12
-"""Smallest probability of a utility model."""
-
+# The remedy for a matrix that obeys no model
 PROJECT = "fit the model first: theory.project_on_model, bounds --project"
-"""The remedy for a matrix that obeys no model."""
-
 _ARGUMENT = "preferences"
 
 
@@ -66,8 +61,8 @@ class Truth:
         """Return an arm in words, with its context where there are several."""
         if len(self.best) == 1:
             return f"arm {arm}"
-        context, place = divmod(arm, self.num_arms // len(self.best))
-        return f"arm {place} of context {context}"
+        context, position = divmod(arm, self.num_arms // len(self.best))
+        return f"arm {position} of context {context}"
 
     def divergences(
         self, alternatives: Float64[np.ndarray, "*rows E"]
@@ -212,11 +207,9 @@ def read_utility_model(
 def read_contexts(
     preferences: object, model: str, features: object, contexts: object
 ) -> tuple[list[PreferenceMatrix], UtilityModel, Int64[np.ndarray, " S"]]:
-    """Read utilities (C, K), or coefficients (d,), and features (C, K, d).
-
-    Return a matrix for each context of positive frequency, the model of all of them,
-    and which contexts these are.
-    """
+    """Read utilities (C, K), or coefficients (d,), and features (C, K, d)."""
+    # Return a matrix for each context of positive frequency, the model of all of them,
+    # and which contexts these are.
     link = LINKS[model]
     table = numeric_array(features, "features")
     if table.ndim != 3 or 0 in table.shape or table.shape[1] < 2:

@@ -14,12 +14,10 @@ from decimal import Decimal, localcontext
 from theory.arguments import integer_from, number_above, number_that
 from theory.errors import ArgumentError
 
-MOST_BATCHES = 100_000
-"""Their sizes take a few seconds."""
+MOST_BATCHES = 100_000  # Their sizes take a few seconds
 
+# Bits of a number of rounds: no number is a higher power of an integer above 1
 _MOST_BITS = 62
-"""Bits of a number of rounds: no number is a higher power of an integer above 1."""
-
 _MOST_PLACES = 1_000_000
 
 
@@ -181,14 +179,14 @@ def seed_rank_moments(
         1 / math.sqrt(arms) if probability is None else probability,
         "probability",
         "in (0, 1]",
-        lambda each: 0 < each <= 1,
+        lambda share: 0 < share <= 1,
     )
     mean = second = 0.0
-    for place in range(1, arms + 1):
+    for rank in range(1, arms + 1):
         # All that is left at the last place: an empty set counts there too.
-        weight = (1 - p) ** (place - 1) * (p if place < arms else 1.0)
-        mean += weight * place
-        second += weight * place**2
+        weight = (1 - p) ** (rank - 1) * (p if rank < arms else 1.0)
+        mean += weight * rank
+        second += weight * rank**2
     return mean, second
 
 

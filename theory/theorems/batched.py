@@ -99,10 +99,7 @@ def pcomp_bound(
 
 @theorem("SCOMP", policy="SCOMP")
 def scomp_order(
-    matrix: PreferenceMatrix | ArrayLike,
-    num_batches: int,
-    *,
-    form: str = "instance",
+    matrix: PreferenceMatrix | ArrayLike, num_batches: int, *, form: str = "instance"
 ) -> RegretBound:
     """Return the order of growth of the regret of SCOMP, a seed set in B + 1 batches.
 

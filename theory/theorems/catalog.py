@@ -28,22 +28,18 @@ CONDORCET = "a Condorcet winner exists"
 
 
 def condorcet_winner(matrix: PreferenceMatrix) -> int:
-    """Return the arm that beats all others.
-
-    `InvalidPreferenceError` if no arm does; one that the best arm does not beat is
-    named.
-    """
+    """Return the arm that beats all others."""
     winner = matrix.condorcet_winner
     if winner is None:
         best = matrix.copeland_winners[0]
-        other = int(np.flatnonzero(np.delete(matrix.gaps[best], best) <= 0)[0])
-        other += other >= best
+        rival = int(np.flatnonzero(np.delete(matrix.gaps[best], best) <= 0)[0])
+        rival += rival >= best
         raise InvalidPreferenceError(
             "matrix",
             "must be above 1/2: the theorem needs an arm that beats all others, and "
-            f"the best arm {best} does not beat arm {other}",
-            matrix.values[best, other],
-            index=(best, other),
+            f"the best arm {best} does not beat arm {rival}",
+            matrix.values[best, rival],
+            index=(best, rival),
             remedy="copeland_lower_bound and ecw_rmed_constant need none",
         )
     return winner
@@ -94,32 +90,35 @@ class Theorem:
         """
         parameters = parameters or {}
         for name, value in self.only_if.items():
-            found = option_of(parameters, name)
-            if found not in (None, value):
-                reason = f"it is of {name}={value!r}, not of {found!r}"
+            result = option_of(parameters, name)
+            if result not in (None, value):
+                reason = f"it is of {name}={value!r}, not of {result!r}"
                 return AppliedTheorem(self, (), reason)
         if self.knows and option_of(parameters, "posterior") not in self.knows:
             reason = f"it is of policies over posterior={self.knows[0]!r}"
             return AppliedTheorem(self, (), reason)
         known = list(inspect.signature(self.function).parameters.values())[1:]
         given = {
-            each.name: parameters[each.name]
-            for each in known
-            if each.name in parameters
+            parameter.name: parameters[parameter.name]
+            for parameter in known
+            if parameter.name in parameters
         } | dict(self.fixed)
-        for each in known:
-            if each.default is inspect.Parameter.empty and each.name not in given:
-                reason = f"it depends on {each.name}; give it among the parameters"
+        for parameter in known:
+            if (
+                parameter.default is inspect.Parameter.empty
+                and parameter.name not in given
+            ):
+                reason = f"it depends on {parameter.name}; give it among the parameters"
                 return AppliedTheorem(self, (), reason)
         try:
-            found = self.function(instance, **given)
+            result = self.function(instance, **given)
         except ValueError as error:
             return AppliedTheorem(self, (), str(error))
-        many = found if isinstance(found, tuple) else (found,)
+        many = result if isinstance(result, tuple) else (result,)
         bounds = [x if isinstance(x, RegretBound) else x.bound for x in many]
-        for place, bound in enumerate(bounds):
+        for index, bound in enumerate(bounds):
             if bound.policy != self.policy:  # One function on several algorithms.
-                bounds[place] = replace(bound, name=self.name, policy=self.policy)
+                bounds[index] = replace(bound, name=self.name, policy=self.policy)
         return AppliedTheorem(self, tuple(bounds))
 
 
@@ -144,6 +143,7 @@ class AppliedTheorem:
 
 _CATALOG: dict[str, Theorem] = {}
 
+# Where the theorems are written, and the algorithms that they are about there
 _FILES = {
     "lower_bounds": ("",),
     "adversarial": ("Versatile-DB",),
@@ -155,7 +155,6 @@ _FILES = {
     "ucb": ("CCB", "RUCB", "Sup-KLUCB"),
     "weak_regret": ("WS-S", "WS-W"),
 }
-"""Where the theorems are written, and the algorithms that they are about there."""
 
 
 def _catalog(policy: str | None = None) -> dict[str, Theorem]:
@@ -167,18 +166,15 @@ def _catalog(policy: str | None = None) -> dict[str, Theorem]:
 
 
 def option_of(parameters: Mapping[str, Any], name: str) -> Any:
-    """Return an option of a policy, or of the policy within it; None without it.
-
-    Of an option with parameters of its own, its name. A model that is given features of
-    arms has another one: whoever knows them knows more than the class of that name.
-    """
-    found = parameters.get(name)
-    if found is None and isinstance(parameters.get("policy"), Mapping):
+    """Return an option of a policy, or of the policy within it, by its name."""
+    # A model that is given features is another one: whoever knows them knows more.
+    value = parameters.get(name)
+    if value is None and isinstance(parameters.get("policy"), Mapping):
         return option_of(parameters["policy"], name)
-    if not isinstance(found, Mapping):
-        return found
-    own = found.get("name")
-    return f"{own} with features of its own" if found.get("covariates") else own
+    if not isinstance(value, Mapping):
+        return value
+    default = value.get("name")
+    return f"{default} with features of its own" if value.get("covariates") else default
 
 
 def theorem[F: Callable[..., Any]](
@@ -248,13 +244,13 @@ def known_theorems(policy: str | None = None) -> tuple[Theorem, ...]:
     Examples
     --------
     >>> import theory
-    >>> [each.name for each in theory.known_theorems("D-TS")]
+    >>> [item.name for item in theory.known_theorems("D-TS")]
     ['D-TS', 'D-TS, refined']
     """
-    asked = _acronym(policy)
-    known = _catalog(asked).values()
-    found = [each for each in known if asked in (None, each.policy)]
-    return tuple(sorted(found, key=lambda each: each.policy))
+    acronym = _acronym(policy)
+    known = _catalog(acronym).values()
+    theorems = [theorem for theorem in known if acronym in (None, theorem.policy)]
+    return tuple(sorted(theorems, key=lambda theorem: theorem.policy))
 
 
 def all_bounds(
@@ -290,8 +286,8 @@ def all_bounds(
     --------
     >>> import theory
     >>> cyclic = [[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]]
-    >>> for each in theory.all_bounds(cyclic, policy="RMED1"):
-    ...     print(each.bounds, each.reason)
+    >>> for item in theory.all_bounds(cyclic, policy="RMED1"):
+    ...     print(item.bounds, item.reason)
     () matrix[0, 2] must be above 1/2: the theorem needs an arm that beats all ...
     """
     known = _acronyms() - {""}
@@ -312,15 +308,15 @@ def all_bounds(
         if not isinstance(instance, ChoiceTable):
             checked = as_preference_matrix(instance)
     return tuple(
-        each.apply(checked, parameters)
-        for each in known_theorems(policy)
-        if isinstance(checked, each.about)
+        theorem.apply(checked, parameters)
+        for theorem in known_theorems(policy)
+        if isinstance(checked, theorem.about)
     )
 
 
 def _acronyms() -> set[str]:
     """Return the algorithms that theorems are about; empty for all of them."""
-    entered = {each.policy for each in _CATALOG.values()}
+    entered = {theorem.policy for theorem in _CATALOG.values()}
     return entered.union(*_FILES.values())
 
 
@@ -332,5 +328,5 @@ def _acronym(policy: str | None) -> str | None:
         raise ArgumentTypeError(
             "policy", "must be an acronym such as 'D-TS', or None", policy
         )
-    written = {each.lower(): each for each in _acronyms()}
+    written = {acronym.lower(): acronym for acronym in _acronyms()}
     return written.get(policy.lower(), policy)

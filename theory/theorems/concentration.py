@@ -16,12 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory.arguments import (
-    integer_from,
-    number_above,
-    number_from,
-    true_or_false,
-)
+from theory.arguments import integer_from, number_above, number_from, true_or_false
 from theory.copeland_program.program_data import matrix_without_ties
 from theory.divergences import bernoulli_kl, kl_to_half
 from theory.errors import ArgumentError, ArgumentTypeError, InvalidPreferenceError
@@ -324,10 +319,7 @@ def lowest_index(
 
 def unoffered_index_range(
     rho: ArrayLike, plays: ArrayLike
-) -> tuple[
-    Float64[np.ndarray, "*shape"],
-    Float64[np.ndarray, "*shape"],
-]:
+) -> tuple[Float64[np.ndarray, "*shape"], Float64[np.ndarray, "*shape"]]:
     """Compute the range of the index of an arm that is not offered.
 
     rho(t) (1 - 1 / N_i(t)) <= index <= rho(t), surely and not only with high

@@ -60,17 +60,17 @@ def ecw_rmed_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
     >>> round(bound.log_coefficient, 4)
     24.8317
     """
-    found = ecw_rmed_constant(matrix)
-    equal = cheapest_winners(found.value_by_winner)
+    constant = ecw_rmed_constant(matrix)
+    equal = cheapest_winners(constant.value_by_winner)
     if len(equal) > 1:
         raise InvalidPreferenceError(
             "matrix",
             "must have one best winner in this theorem; the programs of the winners "
             f"{', '.join(map(str, equal))} have the same value",
-            found.value,
+            constant.value,
             remedy="copeland_lower_bound needs none",
         )
-    return found.bound
+    return constant.bound
 
 
 @theorem("ECW-RMED, sum over losses", policy="ECW-RMED")

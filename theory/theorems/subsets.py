@@ -327,14 +327,14 @@ def choice_table_bounds(
             remedy="add its row, or use subset_gap_free_bound if the sets that are "
             "missing are known to be consistent",
         )
-    found = find_inconsistency(table)
-    if found:
+    violation = find_inconsistency(table)
+    if violation:
         raise ArgumentError(
             "table",
-            f"must have weak optimal-set consistency: arm {found.arm} in set "
-            f"{found.offered} at least the probability that it has in the best set "
-            f"{table.best_set}, {found.in_best_set:.10g}",
-            found.probability,
+            f"must have weak optimal-set consistency: arm {violation.arm} in set "
+            f"{violation.offered} at least the probability that it has in the best set "
+            f"{table.best_set}, {violation.in_best_set:.10g}",
+            violation.probability,
         )
     if len(table.sets) == 1:
         raise ArgumentError(

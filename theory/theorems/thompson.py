@@ -18,8 +18,8 @@ from theory.preferences import TIE_TOLERANCE, PreferenceMatrix
 from theory.regret_bound import RegretBound
 from theory.theorems.catalog import NO_TIES, theorem
 
+# The posterior of the theorems, which say nothing about others
 _BETA_DISTRIBUTIONS = {"posterior": "beta"}
-"""The posterior of the theorems, which say nothing about others."""
 
 
 @theorem("D-TS", policy="D-TS", only_if=_BETA_DISTRIBUTIONS)

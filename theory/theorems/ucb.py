@@ -27,8 +27,8 @@ from theory.theorems.catalog import (
 )
 from theory.validation import numeric_array, refuse_entries
 
+# Scores of Sup-KLUCB; the Condorcet winner is the one with Copeland score 1
 SCORES: tuple[str, ...] = ("copeland", "borda")
-"""Scores of Sup-KLUCB; the Condorcet winner is the one with Copeland score 1."""
 
 
 @theorem("CCB", policy="CCB")

@@ -20,7 +20,7 @@ from bayesduel.policies.policy_around import (
     manner_of,
 )
 from bayesduel.simulation.driver import EVENT_LIMIT
-from bayesduel.simulation.rule_runs import Variations, run_chunk
+from bayesduel.simulation.rule_runs import run_chunk
 from bayesduel.simulation.runs import PairwiseEnvironment
 
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ def decisions(
             on_progress=report,
             stopping=rule,
             manner=asking.manner,
-            variations=Variations(part, votes),
+            preferences=part,
+            votes=votes,
         )
         found.append((records.info["stopped_at"], records.info["answer"]))
     stopped_at, answers = (np.concatenate(each) for each in zip(*found, strict=True))

@@ -17,6 +17,7 @@ from theory.arguments import seed_of, short_repr
 if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
 
+# Titles of worlds by name; :func:`maker` makes a world
 TITLES = {
     "camera": "three of six search results, no total order",
     "mnl": "multinomial logit with weights in arithmetic progression (D.1)",
@@ -26,7 +27,6 @@ TITLES = {
     "exclusive-gap": "lower bound, one reward per round (C.1)",
     "independent-gap": "lower bound, independent rewards (C.2)",
 }
-"""Titles of worlds by name; :func:`maker` makes a world."""
 
 
 def maker(name: str) -> Callable[..., ChoiceWorld]:
@@ -126,10 +126,10 @@ def load_world(text: str) -> ChoiceWorld:
 
 def _parameters(name: str) -> dict[str, object]:
     signature = inspect.signature(maker(name)).parameters
-    found: dict[str, object] = {
+    parameters: dict[str, object] = {
         key: parameter.default for key, parameter in signature.items() if key != "rng"
     }
-    return found | ({"seed": REQUIRED} if "rng" in signature else {})
+    return parameters | ({"seed": REQUIRED} if "rng" in signature else {})
 
 
 def _unknown(argument: str, name: object, given: object) -> UnknownNameError:

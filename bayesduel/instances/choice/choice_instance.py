@@ -46,24 +46,17 @@ class Cost(NamedTuple):
     ) -> Float[Any, "*sets"]:
         """Compute the regret of offering sets once."""
         preferred = self.form == "preferred"
-        asked = offered | (self.values == 1.0) if preferred else offered
-        probabilities = rule.probabilities(asked)
+        subset = offered | (self.values == 1.0) if preferred else offered
+        probabilities = rule.probabilities(subset)
         return subset_cost(self.form, offered, probabilities, self.best, self.values)
 
 
 def worst_cost(cost: Cost, rule: ChoiceRule, subset_size: int) -> float | None:
-    """Return the regret of the worst set of at most k arms that can be offered.
-
-    None where the rule is none of this package. Of a table by looking at all sets.
-    Otherwise the worst set is a single arm, or the m <= k arms with the smallest
-    weights, means or utilities:
-
-    - "rewards": those of a set are at least the smallest of its arms alone, which is
-      that of the weakest arm unless a logit world has revenues;
-    - "mean": the smallest one; "sum": of m arms the m smallest;
-    - "preferred" is (m + 1) P(b) + P(0) - 1 in a set of m arms and the best arm b; P(b)
-      and P(0) grow as another arm is replaced by a weaker one.
-    """
+    """Return the regret of the worst set of at most k arms, of rules of ours."""
+    # Of a table by looking at all sets; else the worst set is one arm, or the m <= k
+    # arms with the smallest weights, means or utilities: "preferred" is (m + 1) P(b) +
+    # P(0) - 1 in a set of m arms and the best arm b, and P(b), P(0) grow as an arm is
+    # replaced by a weaker one.
     if isinstance(rule, TableRule):
         rewards = np.sum(rule.by_rank * cost.values, axis=-1)
         return float(cost.best - rewards.min())
@@ -80,8 +73,7 @@ def worst_cost(cost: Cost, rule: ChoiceRule, subset_size: int) -> float | None:
     return max(0.0, float(np.max(costs)))
 
 
-MOST_SETS = 200_000
-"""Sets that are tabulated at most."""
+MOST_SETS = 200_000  # Sets that are tabulated at most
 
 
 class ChoiceWorld(SubsetWorld):
@@ -223,12 +215,12 @@ class ChoiceWorld(SubsetWorld):
         """Return a round after every horizon."""
         return LAST_ROUND
 
-    def probabilities(self, *asked: Any) -> Float64[np.ndarray, " n"]:
+    def probabilities(self, *arguments: Any) -> Float64[np.ndarray, " n"]:
         """Compute P(i|s) of one set.
 
         Parameters
         ----------
-        *asked
+        *arguments
             The set at last: a tuple of different arms, or a mask; at most k arms
             (exactly k in a world given by a table). The state, generator and round that
             go before it in a :class:`bayesduel.SubsetWorld` change nothing, and may be
@@ -250,7 +242,7 @@ class ChoiceWorld(SubsetWorld):
         >>> choice.camera().probabilities((0, 1, 2)).tolist()
         [0.35, 0.3, 0.25, 0.0, 0.0, 0.0]
         """
-        return self.rule.probabilities(self.mask(asked[-1]))
+        return self.rule.probabilities(self.mask(arguments[-1]))
 
     def regret(
         self, state: Any, round_: int, subset: Bool[np.ndarray, " n"], /
@@ -335,18 +327,18 @@ class ChoiceWorld(SubsetWorld):
     @property
     def notions(self) -> tuple[str, ...]:
         """Notions of regret here, of ``theory.choice.SUBSET_REGRET_NOTIONS``."""
-        found = ["expected_reward"] if self.feedback != "ranking" else []
+        names = ["expected_reward"] if self.feedback != "ranking" else []
         if self.has_no_choice:
-            found.append("no_choice")
+            names.append("no_choice")
         if isinstance(self.rule, LogitRule):
             if self.has_no_choice:
-                found += ["mnl_no_choice", "revenue"]
-            found += ["winner", "topk", "choice_bandit"]
+                names += ["mnl_no_choice", "revenue"]
+            names += ["winner", "topk", "choice_bandit"]
         if isinstance(self.rule, GaussianRule):
-            found += ["utility_sum", "choice_bandit"]
+            names += ["utility_sum", "choice_bandit"]
         if isinstance(self.rule, IndependentRule):
-            found.append("topk_means")
-        return tuple(found)
+            names.append("topk_means")
+        return tuple(names)
 
     def check_notion(self, notion: str) -> None:
         """Raise unless a notion of regret exists here."""
@@ -397,16 +389,13 @@ class ChoiceWorld(SubsetWorld):
 
     def worst_rounds(self, notions: Sequence[str]) -> dict[str, float]:
         """Return `most_regret_per_round` by notion, where it is known."""
-        found = {each: self.most_regret_per_round(each) for each in notions}
-        return {notion: most for notion, most in found.items() if most is not None}
+        worst = {name: self.most_regret_per_round(name) for name in notions}
+        return {notion: most for notion, most in worst.items() if most is not None}
 
     def _most_revenue(self, revenues: NDArray[np.float64]) -> tuple[int, ...]:
-        """Return the set of at most k arms with the largest expected revenue.
-
-        z is reachable iff the k largest positive v_i (r_i - z) add up to v_0 z; their
-        sum decreases in z, so the largest such z is found by replacing z with the
-        revenue of the set that it suggests until nothing changes.
-        """
+        """Return the set of at most k arms with the largest expected revenue."""
+        # z is reachable iff the k largest positive v_i (r_i - z) add up to v_0 z:
+        # Dinkelbach's iteration.
         rule = self.rule
         assert isinstance(rule, LogitRule)
         chosen: tuple[int, ...] = ()

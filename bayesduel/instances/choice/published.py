@@ -322,4 +322,4 @@ def _progression(
 
     rule = f"such that all {length} weights from it down, step {step!r}, are positive"
     first = number_that(top, argument, rule, positive)
-    return np.array([first - down * place for place in range(length)])
+    return np.array([first - down * index for index in range(length)])

@@ -26,8 +26,7 @@ from theory.choice.rules import (
 from theory.choice.tables import ChoiceTable
 from theory.validation import finite_vector
 
-_FAR = 1e-9
-"""Probabilities of a set may add up to this much more than 1."""
+_FAR = 1e-9  # Probabilities of a set may add up to this much more than 1
 
 
 class ChoiceRule:
@@ -115,7 +114,10 @@ class LogitRule(ChoiceRule):
         """
         with errors_as(ChoiceWorldError):
             vector = finite_vector(
-                weights, "weights", rule="must be positive", holds=lambda each: each > 0
+                weights,
+                "weights",
+                rule="must be positive",
+                holds=lambda values: values > 0,
             )
             # 0 if somebody is always chosen.
             weight = number_from(no_choice_weight, 0, "no_choice_weight")
@@ -309,7 +311,7 @@ class IndependentRule(ChoiceRule):
                 means,
                 "means",
                 rule="must lie in [0, 1] (shares of the largest reward)",
-                holds=lambda each: (each >= 0) & (each <= 1),
+                holds=lambda mean: (mean >= 0) & (mean <= 1),
             )
         return cls(vector)
 
@@ -333,10 +335,10 @@ def arm_vector(argument: str, values: ArrayLike) -> Float64[np.ndarray, " n"]:
 def _set_of_rank(rank: int, size: int) -> tuple[int, ...]:
     """Return the arms of the set with a colexicographic rank."""
     arms = []
-    for place in range(size, 0, -1):
-        arm = place - 1
-        while comb(arm + 1, place) <= rank:
+    for count in range(size, 0, -1):
+        arm = count - 1
+        while comb(arm + 1, count) <= rank:
             arm += 1
-        rank -= comb(arm, place)
+        rank -= comb(arm, count)
         arms.append(arm)
     return tuple(reversed(arms))

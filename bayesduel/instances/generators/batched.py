@@ -69,11 +69,7 @@ def syn_cd(
 
 
 def batched_gap(
-    batch: int,
-    *,
-    num_arms: int = 100,
-    num_batches: int = 16,
-    horizon: float = 1e5,
+    batch: int, *, num_arms: int = 100, num_batches: int = 16, horizon: float = 1e5
 ) -> float:
     """Return the gap Delta_j = sqrt(K) / (24 B) * T^(-(j-1) / (2 B)).
 

@@ -58,7 +58,7 @@ def linear_utilities(
         coefficients,
         "coefficients",
         rule=f"must be at most {LARGEST_FEATURE:g}",
-        holds=lambda each: np.abs(each) <= LARGEST_FEATURE,
+        holds=lambda values: np.abs(values) <= LARGEST_FEATURE,
     )
     if len(weights) != table.shape[1]:
         rule = f"must be one number for each of the {table.shape[1]} features"

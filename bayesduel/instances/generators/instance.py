@@ -83,10 +83,7 @@ def make_instance(
 def from_upper_triangle(
     upper: Float64[np.ndarray, "K K"],
 ) -> Float64[np.ndarray, "K K"]:
-    """Complete a matrix whose entries above the diagonal are given.
-
-    The lower triangle becomes one minus its mirror image and the diagonal 1/2.
-    """
+    """Complete a matrix whose entries above the diagonal are given."""
     above = np.triu(np.ones(upper.shape, dtype=bool), 1)
     values = np.where(above, upper, 1.0 - upper.T)
     np.fill_diagonal(values, 0.5)

@@ -75,11 +75,7 @@ def linear_order(
 
 
 def equal_gap(
-    rng: np.random.Generator | None,
-    num_arms: int,
-    gap: float,
-    *,
-    shuffle: bool = True,
+    rng: np.random.Generator | None, num_arms: int, gap: float, *, shuffle: bool = True
 ) -> GeneratedInstance:
     """Return p_ij = 1/2 + gap for every i better than j.
 
@@ -147,11 +143,7 @@ def hard_condorcet(
 
 
 def mallows(
-    rng: np.random.Generator | None,
-    num_arms: int,
-    phi: float,
-    *,
-    shuffle: bool = True,
+    rng: np.random.Generator | None, num_arms: int, phi: float, *, shuffle: bool = True
 ) -> GeneratedInstance:
     """Return the pairwise probabilities of a Mallows model.
 

@@ -16,8 +16,8 @@ from theory.arguments import number_that, one_of
 WINNERS = ("unique_copeland", "condorcet", "any")
 """Conditions on the winner that `uniform_random` knows."""
 
+# Smaller gaps are not drawn: a preference matrix reads gaps below 1e-8 as ties
 _TIE = 2e-8
-"""Smaller gaps are not drawn: a preference matrix reads gaps below 1e-8 as ties."""
 
 
 def uniform_random(

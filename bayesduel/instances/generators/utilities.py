@@ -155,7 +155,7 @@ def from_utilities(
         "utilities",
         2,
         rule="must lie in [0, 1]",
-        holds=lambda each: (each >= 0) & (each <= 1),
+        holds=lambda noise: (noise >= 0) & (noise <= 1),
         remedy="rescale them, or use bradley_terry",
     )
     return make_instance(
@@ -261,7 +261,9 @@ def rum_gaussian(
 def _positive(values: ArrayLike, argument: str) -> NDArray[np.float64]:
     """Check that all entries of a vector are positive."""
     rule = "must be positive"
-    return finite_vector(values, argument, 2, rule=rule, holds=lambda each: each > 0)
+    return finite_vector(
+        values, argument, 2, rule=rule, holds=lambda numbers: numbers > 0
+    )
 
 
 def _ratio(weights: NDArray[np.float64]) -> NDArray[np.float64]:

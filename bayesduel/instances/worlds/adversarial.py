@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from numpy.random import Generator
 
 from bayesduel.errors import ArgumentError
@@ -157,7 +157,11 @@ class Adversarial(World):
         """Return the table, ends of its parts with equal matrices, arm, and a flag."""
         table = np.array(self.matrices)
         flags = np.array([self.best_arm(horizon), self.after == "hold"], dtype=np.int64)
-        return table, _last_equal(table), flags
+        changes = np.flatnonzero(np.any(table[1:] != table[:-1], axis=(1, 2)))
+        ends = np.append(changes, len(table) - 1)
+        # The last index of the part of equal matrices around each.
+        last_equal = ends[np.searchsorted(ends, np.arange(len(table)))]
+        return table, last_equal.astype(np.int64), flags
 
     def unchanged_until(self, state: Any, round_: int, /) -> int:
         """Return the last round with an equal matrix, as far as the table tells."""
@@ -185,10 +189,3 @@ class Adversarial(World):
 def place_of(round_: int, count: int, hold: int) -> int:
     """Return the index in the table of the matrix of a round."""
     return min(round_ - 1, count - 1) if hold else (round_ - 1) % count
-
-
-def _last_equal(table: Float[np.ndarray, "n K K"]) -> Int[np.ndarray, " n"]:
-    """Return the last index of the part of equal matrices around each."""
-    changes = np.flatnonzero(np.any(table[1:] != table[:-1], axis=(1, 2)))
-    ends = np.append(changes, len(table) - 1)
-    return ends[np.searchsorted(ends, np.arange(len(table)))].astype(np.int64)

@@ -10,8 +10,8 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from bayesduel.errors import ArgumentError
+from bayesduel.instances.catalog import is_path, load_matrix
 from bayesduel.instances.families import FAMILIES
-from bayesduel.instances.matrices import is_path, load_matrix
 from bayesduel.instances.published import PUBLISHED
 from bayesduel.instances.world import KNOWN_HORIZON, LAST_ROUND, World
 from bayesduel.instances.worlds.costs import digest_of
@@ -143,7 +143,7 @@ class Corrupted(World):
         """Assumptions of policies that hold here."""
         inner = self.inner
         known = inner.guarantees if isinstance(inner, World) else (KNOWN_HORIZON,)
-        return tuple(each for each in known if each == KNOWN_HORIZON)
+        return tuple(guarantee for guarantee in known if guarantee == KNOWN_HORIZON)
 
     @property
     def checksum(self) -> str:

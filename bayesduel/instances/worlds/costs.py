@@ -26,12 +26,9 @@ __all__ = [
 
 
 def costs_of_arms(matrix: Float[np.ndarray, "K K"]) -> Float[np.ndarray, " K"]:
-    """Return by how much each arm loses to the nearest of the best arms.
-
-    The best arms are the Condorcet winner or, without one, the Copeland winners: the
-    arms that beat the most others. Arm i costs max(0, P(w beats i) - 1/2) for the best
-    arm w for which this is least; a best arm costs 0. Plain loops, for Numba.
-    """
+    """Return by how much each arm loses to the nearest of the best arms."""
+    # These are the Condorcet winner or, without one, the Copeland winners. Arm i costs
+    # max(0, P(w beats i) - 1/2) for the best arm w for which this is least. For Numba.
     num_arms = len(matrix)
     wins = np.zeros(num_arms, dtype=np.int64)
     for i in range(num_arms):
@@ -83,15 +80,7 @@ def _is_square(table: Shaped[np.ndarray, "n K L"]) -> bool:
 
 
 def array_of_file(path: str, argument: str) -> dict[str, Shaped[np.ndarray, "*shape"]]:
-    """Read the arrays of an NPY, NPZ or CSV file; "" is the name of the only one.
-
-    Raises
-    ------
-    ArgumentError
-        If the file has another ending, or does not hold numbers.
-    OSError
-        If there is no such file.
-    """
+    """Read the arrays of an NPY, NPZ or CSV file; "" is the name of the only one."""
     ending = Path(path).suffix.lower()
     content = io.BytesIO(read_bytes(Path(path), error=ArgumentError))
     try:
@@ -124,5 +113,5 @@ def digest_of(*parts: Any) -> str:
 def label_without(world: Any, field: str) -> str:
     """Return the label of a world without one of its parameters."""
     title, _, changes = title_with_changes(world).partition(":")
-    parts = [each for each in changes.split(",") if not each.startswith(f"{field}=")]
+    parts = [part for part in changes.split(",") if not part.startswith(f"{field}=")]
     return f"{title}:{','.join(parts)}" if any(parts) else title

@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from bayesduel.arguments.named_objects import title_with_changes
 from bayesduel.errors import ArgumentError
-from bayesduel.instances.matrices import load_matrix
+from bayesduel.instances.catalog import load_matrix
 from bayesduel.instances.world import World
 from bayesduel.instances.worlds.costs import costs_of_arms, digest_of, label_without
 from theory.arguments import integer_from, number_from, width_of
@@ -119,8 +119,8 @@ class Drifting(World):
         """The first and the last matrix; None for one that is not given."""
         given = (self.matrix, self.to)
         return tuple(
-            None if isinstance(each, str) and not each else load_matrix(each).values
-            for each in given
+            None if isinstance(value, str) and not value else load_matrix(value).values
+            for value in given
         )  # pyright: ignore[reportReturnType]
 
     @property
@@ -133,7 +133,7 @@ class Drifting(World):
     @property
     def checksum(self) -> str:
         """Digest of the parameters and of the matrices."""
-        ends = [np.zeros(0) if each is None else each for each in self._ends]
+        ends = [np.zeros(0) if end is None else end for end in self._ends]
         numbers = (float(self.speed), int(self.num_arms), float(self.margin))
         return digest_of(self.title, *numbers, *ends)
 

@@ -11,11 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
-from bayesduel.errors import (
-    ArgumentError,
-    InvalidPreferenceError,
-    ProgramError,
-)
+from bayesduel.errors import ArgumentError, InvalidPreferenceError, ProgramError
 from bayesduel.instances.world import (
     CONDORCET_WINNER,
     FIXED_PREFERENCES,
@@ -32,8 +28,8 @@ _ROWS = ("sphere", "signs", "shifted-signs")
 # Kinds of rows as the compiled code knows them.
 _SPHERE, _SIGNS, _SHIFTED, _TABLE, _CONTEXT = range(5)
 
+# Arms at most, of all contexts, whose lower bound takes less than a second
 _MOST_ARMS = 40
-"""Arms at most, of all contexts, whose lower bound takes less than a second."""
 
 
 class LinearContexts(World):

@@ -32,6 +32,7 @@ class NamedWorld(NamedTuple):
     title: str
 
 
+# Worlds of the package by name
 WORLDS = {
     "piecewise": NamedWorld(
         "piecewise", "Piecewise", "matrices that change at given rounds"
@@ -56,7 +57,6 @@ WORLDS = {
         "linear_contexts", "VacdbContexts", "the same with 32 arms of 5 features"
     ),
 }
-"""Worlds of the package by name."""
 
 
 def pair_world_names() -> tuple[str, ...]:
@@ -85,21 +85,7 @@ def default_world(name: str) -> World:
 
 
 def parse_world(text: str) -> World | SubsetWorld:
-    """Read a world with parameters, as the command line writes it.
-
-    Parameters
-    ----------
-    text : str
-        ``name:parameter=value,parameter=value``, or the same with ``module:Class`` in
-        place of the name.
-
-    Raises
-    ------
-    UnknownNameError
-        For an unknown name, module or class.
-    ArgumentError
-        For a parameter that the world does not have, or a value of the wrong kind.
-    """
+    """Read a world with parameters, as the command line writes it."""
     name, _, rest = text.strip().partition(":")
     name = name.strip()
     if name in WORLDS:
@@ -114,7 +100,7 @@ def parse_world(text: str) -> World | SubsetWorld:
             text,
             remedy=f"{near_and_all(name, WORLDS)}; one of your own is module:Class",
         )
-    known = {each.name: usual_value(default, each.name) for each in fields(default)}  # pyright: ignore
+    known = {field.name: usual_value(default, field.name) for field in fields(default)}  # pyright: ignore
 
     def word(parameter: str, value: str) -> str | None:
         return value if isinstance(known.get(parameter), str) else None
@@ -129,12 +115,9 @@ def parse_world(text: str) -> World | SubsetWorld:
 
 
 def settable_fields(world: WorldBase) -> dict[str, Any]:
-    """Return the fields of a world that a text can set: numbers, words and switches.
-
-    Whether a world is compiled is included only if it is not the default of its class.
-    """
-    values = {each.name: getattr(world, each.name) for each in fields(world)}  # pyright: ignore
-    usual = {each.name: each.default for each in fields(world)}  # pyright: ignore
+    """Return the fields of a world that a text can set: numbers, words and switches."""
+    values = {field.name: getattr(world, field.name) for field in fields(world)}  # pyright: ignore
+    usual = {field.name: field.default for field in fields(world)}  # pyright: ignore
     return {
         name: value
         for name, value in values.items()
@@ -144,20 +127,7 @@ def settable_fields(world: WorldBase) -> dict[str, Any]:
 
 
 def world_text(world: WorldBase) -> str:
-    """Return the text that :func:`bayesduel.load` reads as the same world.
-
-    Raises
-    ------
-    ArgumentError
-        If there is none: an array among the parameters, or a class from a script.
-
-    Examples
-    --------
-    >>> from bayesduel.instances.catalog import world_text
-    >>> from bayesduel.instances.worlds import Drifting
-    >>> world_text(Drifting(speed=0.001))
-    'drifting:speed=0.001'
-    """
+    """Return the text that :func:`bayesduel.load` reads as the same world."""
     kind = type(world)
     names = [
         name

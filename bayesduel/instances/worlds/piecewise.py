@@ -14,7 +14,7 @@ from numpy.random import Generator
 from bayesduel.arguments.named_objects import title_with_changes
 from bayesduel.errors import ArgumentError
 from bayesduel.files.user_files import read_text
-from bayesduel.instances.matrices import is_path, load_matrix
+from bayesduel.instances.catalog import is_path, load_matrix
 from bayesduel.instances.world import (
     CONDORCET_WINNER,
     FIXED_PREFERENCES,
@@ -31,11 +31,10 @@ from bayesduel.instances.worlds.costs import (
 )
 from theory.arguments import integer_from, number_that, one_of
 
-MOST_ENTRIES = 10**7
-"""Entries of all random matrices together: 80 MB."""
+MOST_ENTRIES = 10**7  # Entries of all random matrices together: 80 MB
 
+# The least probability with which the winner of a random segment beats an arm
 LEAST = 0.55
-"""The least probability with which the winner of a random segment beats an arm."""
 
 
 class Piecewise(World):
@@ -162,7 +161,7 @@ class Piecewise(World):
     @property
     def guarantees(self) -> tuple[str, ...]:  # pyright: ignore
         """Assumptions of policies that hold here."""
-        winners = {_condorcet_winner(each) for each in self.segment_matrices}
+        winners = {_condorcet_winner(matrix) for matrix in self.segment_matrices}
         fixed = (FIXED_PREFERENCES,) if len(self.segment_matrices) == 1 else ()
         same = (CONDORCET_WINNER,) if len(winners - {None}) == len(winners) == 1 else ()
         return (*fixed, *same, KNOWN_HORIZON)
@@ -229,19 +228,19 @@ class Piecewise(World):
         if isinstance(matrices, str):
             matrices = [matrices]
         table = [
-            load_matrix(each).values if isinstance(each, str) else each
-            for each in matrices
+            load_matrix(entry).values if isinstance(entry, str) else entry
+            for entry in matrices
         ]
         checked = matrices_of(table, argument)
         rounds = [] if _is_empty(changes) else np.asarray(changes).ravel().tolist()
-        for index, each in enumerate(rounds):
+        for index, entry in enumerate(rounds):
             before = rounds[index - 1] if index else 1
-            number = integer_from(each, 2, "changes")
+            number = integer_from(entry, 2, "changes")
             if number <= before:
                 raise ArgumentError(
                     "changes",
                     f"must be above the round before it, {before}",
-                    each,
+                    entry,
                     index=index,
                     remedy="sort them; the first matrix begins in round 1",
                 )
@@ -259,7 +258,7 @@ class Piecewise(World):
     def start(self, horizon: int, rng: Generator, /) -> Any:
         """Return matrices, costs of arms, first rounds, and the present segment."""
         matrices = np.array(self.segment_matrices)
-        costs = np.array([costs_of_arms(each) for each in matrices])
+        costs = np.array([costs_of_arms(matrix) for matrix in matrices])
         return matrices, costs, self.segment_starts(horizon), np.zeros(1, np.int64)
 
     def advance(self, state: Any, rng: Generator, round_: int, /) -> None:
@@ -291,10 +290,7 @@ class Piecewise(World):
 def random_segments(
     num_arms: int, segments: int, delta: float, seed: int
 ) -> Float[np.ndarray, "S K K"]:
-    """Draw matrices whose Condorcet winner changes from segment to segment.
-
-    See :class:`Piecewise` for their law.
-    """
+    """Draw matrices whose Condorcet winner changes from segment to segment."""
     rng = np.random.default_rng(seed)
     table = np.empty((segments, num_arms, num_arms))
     winner = -1
@@ -348,7 +344,7 @@ def _of_toml(path: str) -> tuple[list[Any], list[Any]]:
             "file", f"is no TOML: {error}", path, remedy="mend the file"
         ) from error
     tables = content.get("segments", [])
-    if not tables or any(not isinstance(each, dict) for each in tables):
+    if not tables or any(not isinstance(entry, dict) for entry in tables):
         raise ArgumentError(
             "file",
             "must have tables [[segments]], each with a matrix",

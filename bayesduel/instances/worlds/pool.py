@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from bayesduel.arguments.named_objects import title_with_changes
 from bayesduel.errors import ArgumentError
-from bayesduel.instances.matrices import load_matrix
+from bayesduel.instances.catalog import load_matrix
 from bayesduel.instances.world import (
     CONDORCET_WINNER,
     FIXED_PREFERENCES,
@@ -20,11 +20,7 @@ from bayesduel.instances.world import (
     LAST_ROUND,
     World,
 )
-from bayesduel.instances.worlds.costs import (
-    costs_of_arms,
-    digest_of,
-    label_without,
-)
+from bayesduel.instances.worlds.costs import costs_of_arms, digest_of, label_without
 from theory.arguments import integer_from, items_of, number_above, true_or_false
 from theory.preferences import PreferenceMatrix
 
@@ -119,10 +115,10 @@ class Pool(World):
         integer_from(self.every, 1, "every")
         given = self.arrivals
         if isinstance(given, str):
-            given = [_whole(each) for each in given.split(";") if each.strip()]
+            given = [_whole(arrival) for arrival in given.split(";") if arrival.strip()]
         given = tuple(
-            integer_from(each, 1, f"arrivals[{place}]")
-            for place, each in enumerate(items_of(given, "arrivals"))
+            integer_from(arrival, 1, f"arrivals[{position}]")
+            for position, arrival in enumerate(items_of(given, "arrivals"))
         )
         if given and (len(given) != self.num_arms or sorted(given)[1] != 1):
             raise ArgumentError(

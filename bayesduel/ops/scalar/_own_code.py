@@ -46,6 +46,7 @@ def raw_bits(rng: Generator) -> np.uint64:
     return next_uint64(rng.bit_generator)
 
 
+# Members of a library that are private to Numba
 _NEEDED = (
     "_codegen",
     "_final_module",
@@ -56,15 +57,14 @@ _NEEDED = (
     "_optimize_functions",
     "_reload_init",
 )
-"""Members of a library that are private to Numba."""
 
 
 def lacking(library: type = JITCodeLibrary, codegen: type = CPUCodegen) -> list[str]:
     """Return which of the private names that are used here this Numba has not."""
     members = set(dir(library))
-    for each in library.__mro__:
+    for base in library.__mro__:
         # Attributes are given by what makes an object.
-        made = getattr(vars(each).get("__init__"), "__code__", None)
+        made = getattr(vars(base).get("__init__"), "__code__", None)
         members |= set(made.co_names if made is not None else ())
     names = [name for name in _NEEDED if name not in members]
     return names + [
@@ -112,7 +112,7 @@ class Program(JITCodeLibrary):
 
     def add_ir_module(self, ir_module: Any) -> None:
         """Take in the code of the program, or of what Python calls it by."""
-        defined = [each for each in ir_module.functions if not each.is_declaration]
+        defined = [part for part in ir_module.functions if not part.is_declaration]
         self._exported |= {function.name for function in defined}
         super().add_ir_module(ir_module)
 
@@ -151,17 +151,17 @@ class _Codegen:
 
 def _callers_first(part: Part) -> list[Any]:
     """Return a part and all that it calls: LLVM links what has been asked for."""
-    found: dict[Any, None] = {}
+    order: dict[Any, None] = {}
 
     def visit(library: Any) -> None:
-        if library not in found:
+        if library not in order:
             if isinstance(library, Part):
-                for other in library._linking_libraries:
-                    visit(other)
-            found[library] = None
+                for linked in library._linking_libraries:
+                    visit(linked)
+            order[library] = None
 
     visit(part)
-    return list(found)[::-1]
+    return list(order)[::-1]
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
@@ -202,7 +202,7 @@ class ProgramCompiler(CompilerBase):
         """Return the passes."""
         self.state.flags.enable_ssa = False
         passes = PassManager("kernel")
-        for each in (
+        for compiler_pass in (
             TranslateByteCode,
             FixupArgs,
             IRProcessing,
@@ -213,7 +213,7 @@ class ProgramCompiler(CompilerBase):
             NativeLowering,
             NoPythonBackend,
         ):
-            passes.add_pass(each, each._name)
+            passes.add_pass(compiler_pass, compiler_pass._name)
         passes.finalize()
         return [passes]
 

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
+# A NumPy array with named fields, of which the static checker knows nothing
 type Records = Any
-"""A NumPy array with named fields, of which the static checker knows nothing."""
 
+# Functions that are compiled with what calls them
 MARKED: set[Callable[..., Any]] = set()
-"""Functions that are compiled with what calls them."""
 
+# Implementations of functions ``by_state``, by the class of the state
 BY_STATE: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
-"""Implementations of functions ``by_state``, by the class of the state."""
 
 
 def compiled[Function: Callable[..., Any]](function: Function) -> Function:
@@ -32,11 +32,8 @@ def compiled[Function: Callable[..., Any]](function: Function) -> Function:
 
 
 def by_state[Function: Callable[..., Any]](stub: Function) -> Function:
-    """Let a function be another one for every class of its first argument.
-
-    Which, ``implement_one`` says; the stub says what they all do, and is what holds for
-    all other classes.
-    """
+    """Let a function be another one for each class of its first argument."""
+    # ``implement_one`` enters one; the stub holds for all other classes.
     functions: dict[type, Callable[..., Any]] = {}
     plain: Any = inspect.unwrap(stub)
 
@@ -46,8 +43,8 @@ def by_state[Function: Callable[..., Any]](stub: Function) -> Function:
         return function(state, *others)
 
     BY_STATE[find] = functions
-    found: Any = find
-    return found
+    implementation: Any = find
+    return implementation
 
 
 def implement_one(
@@ -73,5 +70,5 @@ def tables(
 ) -> tuple[Records, Records, Records]:
     """Return the zeros that a run begins with: ``now``, ``arms`` and ``pairs``."""
     shapes = (1, now), (num_arms, arm), ((num_arms, num_arms), pair)
-    one, each, both = (np.zeros(shape, dtype=kind) for shape, kind in shapes)
-    return one, each, both
+    one, singles, both = (np.zeros(shape, dtype=kind) for shape, kind in shapes)
+    return one, singles, both

@@ -41,17 +41,17 @@ def _own_code() -> Any:
 
 _OWN = _own_code()
 
+# Divisions do not raise, as in NumPy; other threads of Python go on meanwhile
 OPTIONS: Any = {"error_model": "numpy", "nogil": True}
-"""Divisions do not raise, as in NumPy; other threads of Python go on meanwhile."""
 
+# Options of code that Python cannot call: it is compiled with its callers
 _PART_OPTIONS: Any = OPTIONS
-"""Options of code that Python cannot call: it is compiled with its callers."""
 
+# Options of such code where it may make arrays
 RULE_PART_OPTIONS: Any = {**OPTIONS, "no_cpython_wrapper": True}
-"""Options of such code where it may make arrays."""
 
+# Functions that are compiled in place of others
 _INSTEAD: dict[Callable[..., Any], Any] = {}
-"""Functions that are compiled in place of others."""
 
 if _OWN is not None:
     # Python calls what is compiled, and no other language.
@@ -110,14 +110,9 @@ def is_disabled() -> bool:
 
 
 def cached_program(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Compile a function of Python, or find it on disk as ``name``.
-
-    Where Numba is told to compile nothing, Python runs it.
-
-    Each has a folder of its own, which is a function of all sources: Numba itself would
-    only ask whether the file of the function is the same, and two processes that
-    compile it for two kernels at once could mix them up.
-    """
+    """Compile a function of Python, or find it on disk as ``name``."""
+    # Each name has a folder of its own: two processes that compile one function for two
+    # kernels at once could mix them up.
     if is_disabled():
         return partial(run_uncompiled, function)
     compiled: Any = standalone(function)

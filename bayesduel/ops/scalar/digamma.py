@@ -4,17 +4,13 @@ import math
 
 from bayesduel.ops.scalar.compiled import compiled
 
-_LARGE = 10.0
-"""From here on the series below is exact to 1e-16."""
+_LARGE = 10.0  # From here on the series below is exact to 1e-16
 
 
 @compiled
 def digamma(x: float) -> float:
-    """Return the derivative of log gamma at a positive number.
-
-    psi(x) = psi(x + 1) - 1 / x up to 10, then the asymptotic series (Abramowitz and
-    Stegun 1964, 6.3.18).
-    """
+    """Return the derivative of log gamma at a positive number."""
+    # psi(x) = psi(x + 1) - 1 / x up to 10, then series 6.3.18 of Abramowitz and Stegun.
     shift = 0.0
     while x < _LARGE:
         shift += 1.0 / x

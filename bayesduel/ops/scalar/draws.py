@@ -15,11 +15,8 @@ from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled
 
-_LEAST_WORDS = 1024
-"""Words of 16 bits that are drawn together, at least."""
-
-_MANY_ROUNDS = 4096
-"""Rounds that take 12 of the 53 bits of a waiting time."""
+_LEAST_WORDS = 1024  # Words of 16 bits that are drawn together, at least
+_MANY_ROUNDS = 4096  # Rounds that take 12 of the 53 bits of a waiting time
 
 
 _LARGEST: Any = np.uint64(2**64 - 1)
@@ -47,24 +44,16 @@ def new_bits(num_arms: int) -> Bits:
 
 @compiled
 def take_words(bits: Bits, rng: Generator, count: int) -> int:
-    """Return where the next ``count`` words of ``bits`` begin.
-
-    Where fewer are left, all are drawn anew.
-    """
+    """Return where the next ``count`` words of ``bits`` begin."""
     start = bits.used[0]
     if start + count > bits.words.size:
-        _fill(bits.words, rng)
+        for start in range(0, bits.words.size, 4):
+            block = raw_bits(rng)
+            for part in range(4):
+                bits.words[start + part] = np.uint16(block >> np.uint64(16 * part))
         start = 0
     bits.used[0] = start + count
     return start
-
-
-@compiled
-def _fill(words: UInt16[np.ndarray, " W"], rng: Generator) -> None:
-    for start in range(0, words.size, 4):
-        block = raw_bits(rng)
-        for part in range(4):
-            words[start + part] = np.uint16(block >> np.uint64(16 * part))
 
 
 @compiled
@@ -77,15 +66,13 @@ def happens(word: int, threshold: int, remainder: float, rng: Generator) -> bool
 
 @compiled
 def draw_beta(rng: Generator, first: float, second: float) -> float:
-    """Draw from Beta(first, second), parameters above 0.
-
-    A quotient of gammas or, where both may be too small for numbers, by Johnk's method
-    (1964), in logarithms: NumPy's draws again where they are.
-    """
+    """Draw from Beta(first, second), parameters above 0."""
+    # A quotient of gammas; where both may underflow, by Johnk's method (1964) in
+    # logarithms.
     while first <= 1.0 and second <= 1.0:
         one = -rng.standard_exponential() / first
-        other = -rng.standard_exponential() / second
-        total = max(one, other) + math.log1p(math.exp(-abs(one - other)))
+        log_second = -rng.standard_exponential() / second
+        total = max(one, log_second) + math.log1p(math.exp(-abs(one - log_second)))
         if total <= 0.0:
             return math.exp(one - total)
     won, lost = rng.standard_gamma(first), rng.standard_gamma(second)
@@ -106,19 +93,14 @@ def choose_index(rng: Generator, count: int) -> int:
 
 @compiled
 def hazard_of(probability: float) -> float:
-    """Return the hazard whose rounds are not idle with this probability, at most 1.
-
-    A sum of probabilities may be rounded above 1.
-    """
+    """Return the hazard whose rounds are not idle with this probability, at most 1."""
     return -math.log1p(-probability) if probability < 1.0 else math.inf
 
 
 @compiled
 def waiting_time(rng: Generator, hazard: float, rounds: int) -> tuple[int, bool]:
-    """Draw how many of the next ``rounds`` are idle, each with P = exp(-hazard).
-
-    Say, too, whether one that is not comes after them. The hazard is not below 0.
-    """
+    """Draw how many of the next rounds are idle, each with P = exp(-hazard)."""
+    # The second value says whether a round that is not idle comes after them.
     idle, happens, _ = _waiting_time(rng, hazard, rounds)
     return idle, happens
 
@@ -127,12 +109,9 @@ def waiting_time(rng: Generator, hazard: float, rounds: int) -> tuple[int, bool]
 def waiting_time_and_level(
     rng: Generator, hazard: float, rounds: int
 ) -> tuple[int, bool, float]:
-    """Draw, besides, an exponential variable below ``hazard``, which says why.
-
-    The exponential variable of a waiting time forgets what it has passed: what is left
-    of it is a further one, independent of the rounds, unless these were so many that
-    they took too many of its digits.
-    """
+    """Draw, besides, an exponential variable below ``hazard``, which says why."""
+    # What is left of the exponential variable of a waiting time is a further one,
+    # independent of the rounds, unless these took too many of its digits.
     idle, happens, left = _waiting_time(rng, hazard, rounds)
     if idle < _MANY_ROUNDS or not happens:
         return idle, happens, left

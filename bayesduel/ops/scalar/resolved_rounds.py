@@ -15,19 +15,13 @@ from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.ops import rules
 from bayesduel.ops.scalar.compiled import compiled
 
-NEVER = LONGEST_HORIZON
-"""A round beyond every horizon."""
-
+NEVER = LONGEST_HORIZON  # A round beyond every horizon
 last_round_within = compiled(rules.last_round_within)
 
 
 @compiled
 def last_resolved_round(wins: int, losses: int, alpha: float, round_: int) -> int:
-    """Return the last round at which a pair is resolved; 0 if it is not at ``round_``.
-
-    A pair that was never compared is not. ``floor(exp(x))`` is corrected against the
-    rule itself, by one at most, where rounding could have moved it.
-    """
+    """Return the last round at which a pair is resolved; 0 if it is not now."""
     duels = wins + losses
     if duels == 0:
         return 0

@@ -13,25 +13,16 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled
-from bayesduel.ops.scalar.splits import (
-    STEP,
-    binomial,
-    hypergeometric,
-    mixed,
-    uniform,
-)
+from bayesduel.ops.scalar.splits import STEP, binomial, hypergeometric, mixed, uniform
 
-FEW_ITERATIONS = 16
-"""So many are drawn one after the other."""
+FEW_ITERATIONS = 16  # So many are drawn one after the other
 
 
 @compiled
 def draw_losses(rng: Generator, series: int, chance: float) -> int:
-    """Draw how many duels are lost in so many series, each won with ``chance`` > 1/2.
-
-    After the next ``due`` duels, of which it loses some, the arm is behind by twice as
-    many; they cannot end the last series too early.
-    """
+    """Draw how many duels are lost in so many series won with ``chance`` > 1/2."""
+    # After ``due`` more duels the arm is behind by twice as many as it lost of these;
+    # they cannot end the last series too early.
     lost, due = 0, series
     while due > 0:
         more = binomial(rng, due, 1.0 - chance)
@@ -132,10 +123,10 @@ def take_first_rounds(
                 parts[rival], bits = losses_of_first(length, node[rival], 1, bits)
                 node[rival] -= parts[rival]
         rival = last
-        for place in range(rivals):
-            if place > 0:
+        for index in range(rivals):
+            if index > 0:
                 bits += STEP
-                rival = _one_that_is_left(parts, int(uniform(bits) * (rivals - place)))
+                rival = _one_that_is_left(parts, int(uniform(bits) * (rivals - index)))
             rounds = min(1 + 2 * parts[rival], wanted)
             parts[rival] = -1
             taken[rival] += rounds
@@ -145,10 +136,10 @@ def take_first_rounds(
 
 
 @compiled
-def _one_that_is_left(parts: Int[np.ndarray, " K"], place: int) -> int:
+def _one_that_is_left(parts: Int[np.ndarray, " K"], index: int) -> int:
     """Return the rival at a place among those whose series is still to come."""
     rival = -1
-    while place >= 0:
+    while index >= 0:
         rival += 1
-        place -= parts[rival] >= 0
+        index -= parts[rival] >= 0
     return rival

@@ -19,11 +19,9 @@ from bayesduel.ops.scalar.compiled import compiled
 STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
+# Below, logarithms of factorials are subtracted; above, by Stirling's series
 _SMALL = 20.0
-"""Below, logarithms of factorials are subtracted; above, by Stirling's series."""
-
-_FEW = 32
-"""Rounds that are drawn one by one, which is cheaper than all together."""
+_FEW = 32  # Rounds that are drawn one by one, which is cheaper than all together
 
 
 @compiled
@@ -31,10 +29,10 @@ def binomial(rng: Generator, rounds: int, probability: float) -> int:
     """Draw how many of ``rounds`` have an event of this probability, 0 to 1."""
     if rounds > _FEW:
         return rng.binomial(rounds, probability)
-    found = 0
+    successes = 0
     for _ in range(rounds):
-        found += rng.random() < probability
-    return found
+        successes += rng.random() < probability
+    return successes
 
 
 @compiled
@@ -129,27 +127,26 @@ def hypergeometric(
         steps = int(distance / likely + 0.5)
         if sign < 0.5:
             steps = -steps
-        found = mode + steps
-        if least <= found <= most:
+        successes = mode + steps
+        if least <= successes <= most:
             excess = _log_factorial_ratio(mode, steps)
             excess += _log_factorial_ratio(marked - mode, -steps)
             excess += _log_factorial_ratio(drawn - mode, -steps)
             excess += _log_factorial_ratio(total - marked - drawn + mode, steps)
             if level + min(0.0, flat - distance) <= -excess:
-                return found, bits
+                return successes, bits
 
 
 @compiled
 def _log_factorial_ratio(number: int, steps: int) -> float:
-    """Return log((number + steps)! / number!).
-
-    The terms that grow with ``number`` are not subtracted from one another.
-    """
-    one, other = float(number), float(number + steps)
-    if one < _SMALL or other < _SMALL:
-        return math.lgamma(other + 1.0) - math.lgamma(one + 1.0)
-    found = (one + 0.5) * math.log1p(steps / one) + steps * (math.log(other) - 1.0)
-    return found + _stirling_rest(1.0 / other) - _stirling_rest(1.0 / one)
+    """Return log((number + steps)! / number!)."""
+    start, end = float(number), float(number + steps)
+    if start < _SMALL or end < _SMALL:
+        return math.lgamma(end + 1.0) - math.lgamma(start + 1.0)
+    log_ratio = (start + 0.5) * math.log1p(steps / start) + steps * (
+        math.log(end) - 1.0
+    )
+    return log_ratio + _stirling_rest(1.0 / end) - _stirling_rest(1.0 / start)
 
 
 @compiled

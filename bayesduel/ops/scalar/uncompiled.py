@@ -15,24 +15,20 @@ import numpy as np
 
 from bayesduel.errors import ArgumentError
 
+# Entries of the largest array that is copied; larger ones are read-only
 _MOST_ENTRIES = 2**18
-"""Entries of the largest array that is copied; larger ones are read-only."""
 
 
 def run_uncompiled(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function that could be compiled as it stands; to the same effect.
-
-    Arrays, also in named tuples, are changed as the compiled function would change
-    them; not at all where it raises: an ``ArithmeticError`` or ``ValueError`` where
-    compiled code goes on with infinity or what is no number, as after a division by
-    zero, or where an array is too large to be worth it.
-    """
-    given = [unpacked(each) for each in arguments]
+    """Call a function that could be compiled as it stands; to the same effect."""
+    # Arguments do not change where it raises: an ArithmeticError or ValueError where
+    # compiled code goes on with infinity, or where an array is too large.
+    given = [unpacked(value) for value in arguments]
     with np.errstate(all="ignore"):
-        found = inspect.unwrap(function)(*given)
-    for argument, own in zip(arguments, given, strict=True):
-        _write_back(argument, own)
-    return found
+        result = inspect.unwrap(function)(*given)
+    for argument, copy in zip(arguments, given, strict=True):
+        _write_back(argument, copy)
+    return result
 
 
 class _Records(np.ndarray):
@@ -50,11 +46,11 @@ class Column:
     def __init__(self, records: Any, name: str) -> None:
         self._records, self._name, self.size = records, name, len(records)
 
-    def __getitem__(self, place: int) -> Any:
-        return getattr(self._records[place], self._name)
+    def __getitem__(self, index: int) -> Any:
+        return getattr(self._records[index], self._name)
 
-    def __setitem__(self, place: int, value: Any) -> None:
-        setattr(self._records[place], self._name, value)
+    def __setitem__(self, index: int, value: Any) -> None:
+        setattr(self._records[index], self._name, value)
 
 
 class _Large:
@@ -63,10 +59,10 @@ class _Large:
     def __init__(self, array: Any) -> None:
         self._entry, self.shape, self.size = array.item, array.shape, array.size
 
-    def __getitem__(self, place: Any) -> Any:
-        return self._entry(place)
+    def __getitem__(self, index: Any) -> Any:
+        return self._entry(index)
 
-    def __setitem__(self, place: Any, value: Any) -> None:
+    def __setitem__(self, index: Any, value: Any) -> None:
         rule = "is too large to be played in Python"
         raise ArgumentError("array", rule, self.shape, remedy="compile it")
 
@@ -82,18 +78,18 @@ def unpacked(value: Any) -> Any:
         return _Large(value) if value.size > _MOST_ENTRIES else value.astype(object)
     names, rows = value.dtype.names, value.reshape(-1).tolist()
     records = np.empty(value.size, dtype=object).view(_Records)
-    for place, row in enumerate(rows):
-        records[place] = SimpleNamespace(**dict(zip(names, row, strict=True)))
+    for row_number, row in enumerate(rows):
+        records[row_number] = SimpleNamespace(**dict(zip(names, row, strict=True)))
     return records.reshape(value.shape)
 
 
-def _write_back(value: Any, own: Any) -> None:
+def _write_back(value: Any, changed: Any) -> None:
     """Write what has become of an argument into what it was made of."""
-    if isinstance(own, _Records):
-        rows = [tuple(vars(each).values()) for each in own.reshape(-1)]
+    if isinstance(changed, _Records):
+        rows = [tuple(vars(record).values()) for record in changed.reshape(-1)]
         value[...] = np.array(rows, dtype=value.dtype).reshape(value.shape)
-    elif isinstance(own, np.ndarray) and value.flags.writeable:
-        value[...] = own
-    elif isinstance(own, tuple):
-        for each, part in zip(value, own, strict=True):
-            _write_back(each, part)
+    elif isinstance(changed, np.ndarray) and value.flags.writeable:
+        value[...] = changed
+    elif isinstance(changed, tuple):
+        for record, part in zip(value, changed, strict=True):
+            _write_back(record, part)

@@ -127,13 +127,10 @@ def find_weights(
     guess: float,
     weights: Float[np.ndarray, " K"],
 ) -> float:
-    """Fill in the weights w_i = 4 / (eta (L_i - x))^2, and return x.
-
-    Their sum is convex in x and grows. It is at least 1 at min L - 2 / eta, where the
-    weight of the best arm alone is 1, and at most 1 at min L - 2 sqrt(K) / eta. From
-    the right, Newton's method comes down to the root and never passes it; from a guess
-    on the left, its first step may lead too far, and is cut.
-    """
+    """Fill in the weights w_i = 4 / (eta (L_i - x))^2, which add up to 1; return x."""
+    # Their sum is convex in x and grows: it is at least 1 at min L - 2 / eta, and at
+    # most 1 at min L - 2 sqrt(K) / eta. From the right, Newton's method never passes
+    # the root; from a guess on the left, its first step may lead too far, and is cut.
     least = losses.min()
     highest, lowest = least - 2.0 / eta, least - 2.0 * math.sqrt(len(losses)) / eta
     x = min(max(guess, lowest), highest)

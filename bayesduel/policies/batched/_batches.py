@@ -34,7 +34,7 @@ class BatchedState(NamedTuple):
     sizes: Int[np.ndarray, " B"]  # c_r = floor(T^(r/B)) for r from 1 on.
     # ``phase``, ``candidate`` and ``log_inverse_delta`` of the algorithm; ``level``,
     # which is r, and how many ``batches`` were submitted. Of this batch, the number of
-    # ``pairs``, of those ``asked`` for and ``answered``, the ``duels`` of each, how
+    # ``pairs``, of those ``num_asked`` for and ``answered``, the ``duels`` of each, how
     # many of those to come get one ``extra``, whether it was ``submitted``, and whether
     # it is ``complete``: the horizon leaves room for all of it.
     now: Any
@@ -44,14 +44,9 @@ class BatchedState(NamedTuple):
     commits: bool
 
 
-PAIRWISE = 0
-"""Phase in which all active arms meet each other."""
-
-SEEDED = 1
-"""Phase in which the seeds, or one of them, meet the active arms."""
-
-SEEDS_ONLY = 2
-"""Phase in which the seeds meet each other (SCOMP2)."""
+PAIRWISE = 0  # Phase in which all active arms meet each other
+SEEDED = 1  # Phase in which the seeds, or one of them, meet the active arms
+SEEDS_ONLY = 2  # Phase in which the seeds meet each other (SCOMP2)
 
 
 class BatchedPolicy(Policy):
@@ -87,7 +82,7 @@ class BatchedPolicy(Policy):
             sizes=np.array(_sizes(horizon, int(self.num_batches)), dtype=np.int64),
             now=record(
                 phase=PAIRWISE, candidate=0, log_inverse_delta=0.0, level=1, batches=0,
-                pairs=0, asked=0, answered=0, duels=0, extra=0,
+                pairs=0, num_asked=0, answered=0, duels=0, extra=0,
                 submitted=False, complete=False,
             ),
             horizon=horizon,
@@ -101,28 +96,25 @@ class BatchedPolicy(Policy):
         return state
 
     def choose(self, state: BatchedState, rng: Generator, round_: int) -> Duel:
-        """Choose the next pair of the batch, or stay with the arm that is left.
-
-        While the outcomes of a batch are still to come (delayed feedback), an active
-        arm duels itself.
-        """
+        """Choose the next pair of the batch, or stay with the arm that is left."""
+        # An active arm duels itself while outcomes are to come (delayed feedback).
         now = state.now
         left = state.horizon - round_ + 1
         if not now.submitted:
             submit(state, left)
         stays = state.commits and not now.complete
-        if stays or now.asked == now.pairs:
+        if stays or now.num_asked == now.pairs:
             arm = int(np.argmax(state.active))
             if state.commits:
                 arm = most_beaten(rng, state.wins, state.active)
             return Duel(arm, left, arm, arm, 0)
-        first, second = state.pairs[now.asked, 0], state.pairs[now.asked, 1]
-        rounds, to_come = now.duels, now.pairs - now.asked
+        first, second = state.pairs[now.num_asked, 0], state.pairs[now.num_asked, 1]
+        rounds, to_come = now.duels, now.pairs - now.num_asked
         # One after the other, so that each set of pairs is equally likely.
         if now.extra > 0 and rng.random() * to_come < now.extra:
             now.extra -= 1
             rounds += 1
-        now.asked += 1
+        now.num_asked += 1
         return Duel(first, 0, first, second, rounds)
 
     def recommend(self, state: BatchedState, rng: Generator) -> int:
@@ -153,10 +145,7 @@ def plan(
     challengers: Bool[np.ndarray, " K"],
     rivals: Bool[np.ndarray, " K"],
 ) -> None:
-    """Plan a batch: all challengers meet all rivals, a superset, but themselves.
-
-    How many duels it has is decided when it is submitted.
-    """
+    """Plan a batch: all challengers meet all rivals, a superset, but themselves."""
     now, number = state.now, 0
     for first in range(len(rivals)):
         for second in range(first + 1, len(rivals)):
@@ -165,7 +154,7 @@ def plan(
                 state.pairs[number, 0], state.pairs[number, 1] = first, second
                 number += 1
     now.pairs = number
-    now.asked = now.answered = 0
+    now.num_asked = now.answered = 0
     now.submitted = False
     state.leads.fill(0)
 
@@ -182,10 +171,7 @@ def submit(state: BatchedState, left: int) -> None:
 
 
 def is_over(state: BatchedState, first: int, second: int, won: Wins) -> bool:
-    """Count the outcome, and say whether the batch has come to its end.
-
-    One that the horizon cut decides nothing.
-    """
+    """Count the outcome, and say whether the batch has come to its end."""
     lost = won.rounds - won.won
     state.wins[first, second] += won.won
     state.wins[second, first] += lost
@@ -198,11 +184,8 @@ def is_over(state: BatchedState, first: int, second: int, won: Wins) -> bool:
 def surely_ahead(
     state: BatchedState, one: int, other: int, radii: float, share: float
 ) -> bool:
-    """Say whether an arm beats another by so many radii, or a share of the threshold.
-
-    A lead of m radii gamma corresponds to N KL > m^2 log(1/delta), since
-    2 N (m gamma)^2 is m^2 log(1/delta).
-    """
+    """Say whether an arm beats another by so many radii, or a share of a threshold."""
+    # A lead of m radii gamma is N KL > m^2 log(1/delta) = 2 N (m gamma)^2.
     level = state.now.log_inverse_delta
     if not state.by_divergence:
         duels = float(state.now.duels)
@@ -241,12 +224,12 @@ def beating(
     state: BatchedState, members: Bool[np.ndarray, " K"], radii: float, share: float
 ) -> Bool[np.ndarray, " K"]:
     """Mark every active arm that beats all members by so much."""
-    found = state.active.copy()
+    mask = state.active.copy()
     for one in range(len(members)):
         for other in range(len(members)):
             if members[other] and not surely_ahead(state, one, other, radii, share):
-                found[one] = False
-    return found
+                mask[one] = False
+    return mask
 
 
 def after_pairwise(state: BatchedState) -> None:
@@ -259,11 +242,8 @@ def after_pairwise(state: BatchedState) -> None:
 def start_pairwise(
     state: BatchedState, members: Bool[np.ndarray, " K"], rounds: int
 ) -> None:
-    """Hand the arms over to PCOMP, whose first round has the same exponent.
-
-    log(1/delta) is log(6 T K^2 B) for Hoeffding and log(T K^2) for divergences: as sums
-    of logarithms, as a product would overflow.
-    """
+    """Hand the arms over to PCOMP, whose first round has the same exponent."""
+    # log(1/delta) is log(6 T K^2 B) for Hoeffding and log(T K^2) for divergences.
     now, number = state.now, 0
     for arm in range(len(members)):
         state.active[arm] = members[arm]

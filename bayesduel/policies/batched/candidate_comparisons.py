@@ -100,9 +100,29 @@ class CandidateComparisons(SeededPolicy):
         if state.now.phase == PAIRWISE:
             after_pairwise(state)
         elif state.now.phase == SEEDS_ONLY:
-            challenge(state, weakest_rival(state, rng))
+            # The seed whose strongest rival among the seeds is the weakest.
+            best, largest, number = 0, -np.inf, 0
+            for seed in range(len(state.seeds)):
+                if not state.seeds[seed]:
+                    continue
+                worst = -np.inf
+                for rival in range(len(state.seeds)):
+                    if state.seeds[rival] and rival != seed:
+                        worst = max(worst, lead(state, rival, seed))
+                largest, number, is_drawn = among_largest(rng, -worst, largest, number)
+                if is_drawn:
+                    best = seed
+            challenge(state, best)
         else:
-            after_challenge(state, state.horizon - round_)
+            # Remove what the candidate beats; hand over what beats the candidate.
+            only = np.arange(len(state.active)) == state.now.candidate
+            remove(state, beaten_by(state, only, 5.0, 1.0))
+            if np.any(beating(state, only, 5.0, 1.0)):
+                chosen = beating(state, only, 3.0, 9.0 / 25.0)
+                start_pairwise(state, chosen, state.horizon - round_)
+            else:
+                state.now.level += 1
+                next_round(state)
 
 
 def next_round(state: BatchedState) -> None:
@@ -121,37 +141,9 @@ def challenge(state: BatchedState, candidate: int) -> None:
     plan(state, np.arange(len(state.active)) == candidate, state.active)
 
 
-def weakest_rival(state: BatchedState, rng: Generator) -> int:
-    """Return the seed whose strongest rival among the seeds is the weakest."""
-    best, largest, number = 0, -np.inf, 0
-    for seed in range(len(state.seeds)):
-        if not state.seeds[seed]:
-            continue
-        worst = -np.inf
-        for rival in range(len(state.seeds)):
-            if state.seeds[rival] and rival != seed:
-                worst = max(worst, lead(state, rival, seed))
-        largest, number, is_drawn = among_largest(rng, -worst, largest, number)
-        if is_drawn:
-            best = seed
-    return best
-
-
 def lead(state: BatchedState, one: int, other: int) -> float:
     """2 mu - 1 of all duels; without divergences in this batch, times its duels."""
     if not state.by_divergence:
         return float(state.leads[one, other])
     won, lost = state.wins[one, other], state.wins[other, one]
     return (won - lost) / max(won + lost, 1)
-
-
-def after_challenge(state: BatchedState, rounds_left: int) -> None:
-    """Remove what the candidate beats; hand over what beats the candidate."""
-    only = np.arange(len(state.active)) == state.now.candidate
-    remove(state, beaten_by(state, only, 5.0, 1.0))
-    if np.any(beating(state, only, 5.0, 1.0)):
-        chosen = beating(state, only, 3.0, 9.0 / 25.0)
-        start_pairwise(state, chosen, rounds_left)
-    else:
-        state.now.level += 1
-        next_round(state)

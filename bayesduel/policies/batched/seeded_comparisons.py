@@ -109,16 +109,11 @@ class SeededComparisons(SeededPolicy):
         if state.now.phase == PAIRWISE:
             after_pairwise(state)
         else:
-            after_seeded(state, state.horizon - round_)
-
-
-def after_seeded(state: BatchedState, rounds_left: int) -> None:
-    """Remove what a seed beats; hand over what beats all seeds that are left."""
-    remove(state, beaten_by(state, state.seeds, 3.0, 1.0))
-    # Nobody beats itself, so no seed can be among these.
-    if np.any(beating(state, state.seeds, 3.0, 1.0)):
-        chosen = beating(state, state.seeds, 1.0, 1.0 / 9.0)
-        start_pairwise(state, chosen, rounds_left)
-    else:
-        state.now.level += 1
-        plan(state, state.seeds, state.active)
+            remove(state, beaten_by(state, state.seeds, 3.0, 1.0))
+            # Nobody beats itself, so no seed can be among these.
+            if np.any(beating(state, state.seeds, 3.0, 1.0)):
+                chosen = beating(state, state.seeds, 1.0, 1.0 / 9.0)
+                start_pairwise(state, chosen, state.horizon - round_)
+            else:
+                state.now.level += 1
+                plan(state, state.seeds, state.active)

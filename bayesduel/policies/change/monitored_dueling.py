@@ -5,12 +5,7 @@ from typing import Any, NamedTuple
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import KNOWN_HORIZON
-from bayesduel.policies.policy import (
-    FrozenPolicy,
-    PolicyBase,
-    declared,
-    kernel_of,
-)
+from bayesduel.policies.policy import FrozenPolicy, PolicyBase, declared, kernel_of
 from bayesduel.policies.policy_around import PlaysAnother, rule_of, step_form
 from theory.arguments import integer_from, number_that
 
@@ -26,12 +21,10 @@ class Monitoring(NamedTuple):
 
 
 def monitoring(num_arms: int, horizon: int, segments: int, delta: float) -> Monitoring:
-    """Return the constants that the authors' program computes.
-
-    C = log((4T + 2) sqrt(T) / (sqrt(M) K)), w the smallest even number from 8 C /
-    delta^2 on, b = sqrt(w C / 2), gamma = sqrt(M w / T) (K - 1) / 2, and a period of
-    floor(K (K - 1) / (2 gamma)) rounds, with M ``segments``.
-    """
+    """Return the constants that the authors' program computes."""
+    # C = log((4T + 2) sqrt(T) / (sqrt(M) K)), w the smallest even number from 8 C /
+    # delta^2 on, b = sqrt(w C / 2), gamma = sqrt(M w / T) (K - 1) / 2, and a period of
+    # floor(K (K - 1) / (2 gamma)) rounds, with M ``segments``.
     root = math.sqrt(horizon)
     level = math.log((4 * horizon + 2) * root / (math.sqrt(segments) * num_arms))
     window = math.ceil(8 * level / delta**2)
@@ -125,8 +118,8 @@ class MonitoredDueling(PlaysAnother, FrozenPolicy):
         Examples
         --------
         >>> from bayesduel import policies
-        >>> found = policies.MonitoredDueling(segments=10).constants(10, 10**6)
-        >>> found.window, found.period, round(found.threshold, 3)
+        >>> constants = policies.MonitoredDueling(segments=10).constants(10, 10**6)
+        >>> constants.window, constants.period, round(constants.threshold, 3)
         (1660, 77, 124.436)
         """
         return monitoring(num_arms, horizon, self.segments, self.delta)
@@ -156,14 +149,14 @@ class MonitoredDueling(PlaysAnother, FrozenPolicy):
                 remedy="take d-ts, d-ts+, rucb, ws-s or another one",
             )
         inner.check(num_arms, horizon)
-        found = self.constants(num_arms, horizon)
+        constants = self.constants(num_arms, horizon)
         pairs = num_arms * (num_arms - 1) // 2
-        if found.period <= pairs:
+        if constants.period <= pairs:
             raise PolicyParameterError(
                 "horizon",
                 f"must be longer for {self.label}: with {num_arms} arms it looks at "
-                f"{pairs} pairs every {found.period} rounds, so that none is left to "
-                "the policy",
+                f"{pairs} pairs every {constants.period} rounds, so that none is left "
+                "to the policy",
                 horizon,
                 remedy="take more rounds, a larger delta or fewer segments",
             )

@@ -24,8 +24,8 @@ from bayesduel.policies.policy import DRAWS, Problem, checked
 from bayesduel.policies.registry import register
 from theory.arguments import integer_from, number_above, number_from
 
+# Degrees of freedom of proposals, whose tails are heavier than the posterior's
 _DEGREES = 10.0
-"""Degrees of freedom of proposals, whose tails are heavier than the posterior's."""
 
 
 class FeelGoodState(NamedTuple):
@@ -199,9 +199,9 @@ def remember(
     elif now.rounds % now.stride == 0:
         if now.used == len(state.past):
             half = 0
-            for place in range(0, now.used, 2):
-                state.past[half] = state.past[place]
-                state.arms[half] = state.arms[place]
+            for row in range(0, now.used, 2):
+                state.past[half] = state.past[row]
+                state.arms[half] = state.arms[row]
                 half += 1
             now.used, now.stride = half, 2 * now.stride
         if now.rounds % now.stride == 0:
@@ -268,9 +268,9 @@ def log_density(
         for k in range(size):
             promise -= state.played[other, k] * theta[k]
         return value + state.now.mu * promise
-    for place in range(state.now.used):
-        utility = utilities(state.past[place], theta)
-        promise += utility.max() - utility[state.arms[place, other]]
+    for duel in range(state.now.used):
+        utility = utilities(state.past[duel], theta)
+        promise += utility.max() - utility[state.arms[duel, other]]
     # The rounds that are kept stand for all.
     if state.now.used > 0:
         promise *= state.now.rounds / state.now.used

@@ -26,8 +26,8 @@ from theory.arguments import one_of
 
 _LEAST_GAIN = 1e-20
 
+# Least cost of a pair, in units of the largest estimated one: estimates may be 0
 _LEAST_COST = 0.01
-"""Least cost of a pair, in units of the largest estimated one: estimates may be 0."""
 
 
 class LinearRivals(LinearPolicy):
@@ -141,41 +141,34 @@ def likely_rival(
     for arm in range(len(utility)):
         falls[arm] = math.exp(least - falls[arm])
         total += falls[arm]
-    left, found = rng.random() * total, -1
+    left, rival = rng.random() * total, -1
     for arm in range(len(utility)):
-        if arm != leader and (found < 0 or left >= 0.0):
-            found = arm
+        if arm != leader and (rival < 0 or left >= 0.0):
+            rival = arm
         left -= falls[arm]
-    return found
+    return rival
 
 
-def divergence(gap: float, other: float) -> float:
+def divergence(gap: float, assumed: float) -> float:
     """Return KL of the outcomes of a duel, in nats, of two gaps of utilities."""
     p = logistic(gap)
-    won = log_one_plus_exp(-other) - log_one_plus_exp(-gap)
-    return max(p * won + (1 - p) * (won + other - gap), 0.0)
+    won = log_one_plus_exp(-assumed) - log_one_plus_exp(-gap)
+    return max(p * won + (1 - p) * (won + assumed - gap), 0.0)
 
 
 # --- Which form a policy has ----------------------------------------------------------
 
 
 def in_world(policy: PolicyBase, world: World) -> PolicyBase:
-    """Return a policy in the form that plays in a world.
-
-    Where features are new in every round, one over linear utilities sees those.
-    """
+    """Return a policy in the form that plays in a world with its features."""
     if world.arm_features is not None or not world.defines("features"):
         return policy
     return contextual_form(policy)
 
 
 def contextual_form(policy: PolicyBase) -> PolicyBase:
-    """Return a policy over linear utilities in the form that sees features of a round.
-
-    D-TS without bounds on pairs draws two coefficients, independently, and shows the
-    best arm of each: that is Thompson sampling as in FGTS. Others come back as they
-    are.
-    """
+    """Return a policy over linear utilities in the form for features of a round."""
+    # D-TS without bounds on pairs is that of FGTS: two independent draws.
     from bayesduel.models.linear_utilities import LinearUtilities
     from bayesduel.policies.thompson.double_thompson import DoubleThompson
     from bayesduel.policies.thompson.rival_directed import RivalDirectedThompson
@@ -183,8 +176,8 @@ def contextual_form(policy: PolicyBase) -> PolicyBase:
     inner = getattr(policy, "policy", None)
     if isinstance(inner, PolicyBase):
         changed = contextual_form(inner)
-        told: Any = policy
-        return policy if changed is inner else replace(told, policy=changed)
+        form: Any = policy
+        return policy if changed is inner else replace(form, policy=changed)
     model = getattr(getattr(policy, "posterior", None), "model", None)
     if not isinstance(model, LinearUtilities) or not model.lacks_features:
         return policy

@@ -113,9 +113,7 @@ class VarianceAware(Policy):
             inverses=np.stack([np.eye(size) / ridge for ridge in ridges]),
             latest=np.zeros(problem.num_arms),
             now=record(
-                width=self.width * log_width(size, problem),
-                layer=-1,
-                weight=0.0,
+                width=self.width * log_width(size, problem), layer=-1, weight=0.0
             ),
         )
 
@@ -128,9 +126,9 @@ class VarianceAware(Policy):
     ) -> tuple[int, int]:
         """Go through the layers until one of them has a pair to show."""
         arms = np.arange(len(features))
-        for place in range(self.layers):
-            level = 0.5 ** (place + 1)
-            theta, inverse = state.fits.theta[place], state.inverses[place]
+        for layer in range(self.layers):
+            level = 0.5 ** (layer + 1)
+            theta, inverse = state.fits.theta[layer], state.inverses[layer]
             utility = utilities(features, theta)
             state.latest[:] = -np.inf
             for arm in arms:
@@ -152,7 +150,7 @@ class VarianceAware(Policy):
                 return arms[i], arms[j]
             if number > 0:
                 weight = level / gap_norm(values, first, second)
-                state.now.layer, state.now.weight = place, weight * weight
+                state.now.layer, state.now.weight = layer, weight * weight
                 return first, second
             best = utility[arms].max()
             arms = arms[utility[arms] >= best - level * state.now.width]
@@ -169,30 +167,25 @@ class VarianceAware(Policy):
         features: Float[np.ndarray, "K d"],
     ) -> None:
         """Let the layer learn that has asked."""
-        place, weight = state.now.layer, state.now.weight
-        if place >= 0:
-            fit = layer_of(state.fits, place)
+        layer, weight = state.now.layer, state.now.weight
+        if layer >= 0:
+            fit = LogisticFit(
+                state.fits.rows[layer],
+                state.fits.wins[layer],
+                state.fits.duels[layer],
+                state.fits.used[layer],
+                state.fits.places[layer],
+                state.fits.quadratic[layer],
+                state.fits.linear[layer],
+                state.fits.theta[layer],
+                state.fits.curvature[layer],
+                state.fits.inverse[layer],
+            )
             add_duel(fit, first, second, won, weight, features)
             refit(fit)
-            inverse = state.inverses[place]
+            inverse = state.inverses[layer]
             add_to_inverse(inverse, first, second, weight, features)
 
     def recommend(self, state: VACDBState, rng: Generator) -> int:
         """Return the arm with the largest utility in the last layer that was asked."""
         return one_of_largest(rng, state.latest)
-
-
-def layer_of(fits: Any, place: int) -> LogisticFit:
-    """Return views of the arrays of one layer."""
-    return LogisticFit(
-        fits.rows[place],
-        fits.wins[place],
-        fits.duels[place],
-        fits.used[place],
-        fits.places[place],
-        fits.quadratic[place],
-        fits.linear[place],
-        fits.theta[place],
-        fits.curvature[place],
-        fits.inverse[place],
-    )

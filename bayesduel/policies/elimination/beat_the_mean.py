@@ -127,7 +127,7 @@ _ARM = np.dtype(
     [
         # Of duels with active opponents in which the arm was the first one: those that
         # were asked for, and those whose outcomes are known.
-        ("asked", np.int64),
+        ("num_asked", np.int64),
         ("duels", np.int64),
         ("wins", np.int64),
         ("share", np.float64),  # Of wins; 1/2 without duels.
@@ -137,7 +137,7 @@ _ARM = np.dtype(
     ]
 )
 
-_PAIR = np.dtype([("asked", np.int64), ("duels", np.int64), ("wins", np.int64)])
+_PAIR = np.dtype([("num_asked", np.int64), ("duels", np.int64), ("wins", np.int64)])
 
 
 class BeatTheMeanKernel(NamedTuple):
@@ -157,21 +157,21 @@ def choose(state: BeatTheMeanKernel, rng: Generator, round_: int) -> Duel:
         last = arms[0].active
         return stay_with(last, look_ahead=now.look_ahead)
     chosen, fewest, number = 0, NEVER, 0
-    for place in range(now.num_active):
-        asked = arms[arms[place].active].asked
-        if asked < fewest:
-            fewest, number = asked, 0
-        if asked == fewest:
+    for index in range(now.num_active):
+        duels = arms[arms[index].active].num_asked
+        if duels < fewest:
+            fewest, number = duels, 0
+        if duels == fewest:
             number += 1
             if takes_over(rng, number):
-                chosen = place
+                chosen = index
     if now.draws_itself:
-        other = choose_index(rng, now.num_active)
+        opponent = choose_index(rng, now.num_active)
     else:
-        other = (chosen + 1 + choose_index(rng, now.num_active - 1)) % now.num_active
-    first, second = arms[chosen].active, arms[other].active
-    arms[first].asked += 1
-    state.pairs[first, second].asked += 1
+        opponent = (chosen + 1 + choose_index(rng, now.num_active - 1)) % now.num_active
+    first, second = arms[chosen].active, arms[opponent].active
+    arms[first].num_asked += 1
+    state.pairs[first, second].num_asked += 1
     return Duel(first, 0, first, second, True)
 
 
@@ -184,15 +184,25 @@ def update(
     second: int,
     won: bool,
 ) -> None:
-    """Count an outcome for the first arm, then remove the worst one if surely so.
-
-    What is told late of an arm that was removed meanwhile does not count.
-    """
+    """Count an outcome for the first arm, then remove the worst one if surely so."""
     if first == second:
         won = rng.random() < 0.5
     arms = state.arms
     if state.now[0].num_active > 1 and arms[first].is_active and arms[second].is_active:
-        _credit(state, rng, first, second, won)
+        arm, pair, now = state.arms[first], state.pairs[first, second], state.now[0]
+        pair.duels += 1
+        pair.wins += won
+        arm.duels += 1
+        arm.wins += won
+        arm.share = arm.wins / arm.duels
+        fewest, best, worst = NEVER, -1.0, 2.0
+        for index in range(now.num_active):
+            opponent = state.arms[state.arms[index].active]
+            fewest = min(fewest, opponent.duels)
+            best, worst = max(best, opponent.share), min(worst, opponent.share)
+        radius = now.scale / math.sqrt(float(fewest)) if fewest > 0 else 1.0
+        if worst + radius <= best - radius:
+            _remove(state, _with_share(state, rng, worst))
 
 
 @compiled
@@ -202,49 +212,28 @@ def reads_self_duels(state: BeatTheMeanKernel) -> bool:
 
 
 @compiled
-def _credit(
-    state: BeatTheMeanKernel, rng: Generator, first: int, second: int, won: bool
-) -> None:
-    """Count an outcome between active arms."""
-    arm, pair, now = state.arms[first], state.pairs[first, second], state.now[0]
-    pair.duels += 1
-    pair.wins += won
-    arm.duels += 1
-    arm.wins += won
-    arm.share = arm.wins / arm.duels
-    fewest, best, worst = NEVER, -1.0, 2.0
-    for place in range(now.num_active):
-        other = state.arms[state.arms[place].active]
-        fewest = min(fewest, other.duels)
-        best, worst = max(best, other.share), min(worst, other.share)
-    radius = now.scale / math.sqrt(float(fewest)) if fewest > 0 else 1.0
-    if worst + radius <= best - radius:
-        _remove(state, _with_share(state, rng, worst))
-
-
-@compiled
 def _with_share(state: BeatTheMeanKernel, rng: Generator, share: float) -> int:
     """Return the place of an active arm with this share; ties at random."""
-    found, number = 0, 0
-    for place in range(state.now[0].num_active):
-        if state.arms[state.arms[place].active].share == share:
+    index, number = 0, 0
+    for candidate in range(state.now[0].num_active):
+        if state.arms[state.arms[candidate].active].share == share:
             number += 1
             if takes_over(rng, number):
-                found = place
-    return found
+                index = candidate
+    return index
 
 
 @compiled
-def _remove(state: BeatTheMeanKernel, place: int) -> None:
+def _remove(state: BeatTheMeanKernel, index: int) -> None:
     """Take an arm out, and its duels out of the sums of the others."""
     now, arms = state.now[0], state.arms
-    victim = arms[place].active
+    victim = arms[index].active
     now.num_active -= 1
-    arms[place].active = arms[now.num_active].active
+    arms[index].active = arms[now.num_active].active
     arms[victim].is_active = False
     for other_place in range(now.num_active):
         arm = arms[other_place].active
-        arms[arm].asked -= state.pairs[arm, victim].asked
+        arms[arm].num_asked -= state.pairs[arm, victim].num_asked
         arms[arm].duels -= state.pairs[arm, victim].duels
         arms[arm].wins -= state.pairs[arm, victim].wins
         arms[arm].share = 0.5
@@ -256,8 +245,8 @@ def _remove(state: BeatTheMeanKernel, place: int) -> None:
 def recommend(state: BeatTheMeanKernel, rng: Generator) -> int:
     """Return the active arm with the largest share of wins; ties at random."""
     best = -1.0
-    for place in range(state.now[0].num_active):
-        best = max(best, state.arms[state.arms[place].active].share)
+    for index in range(state.now[0].num_active):
+        best = max(best, state.arms[state.arms[index].active].share)
     return state.arms[_with_share(state, rng, best)].active
 
 

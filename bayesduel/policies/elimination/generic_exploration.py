@@ -87,7 +87,7 @@ class Savage(KernelPolicy):
         0.0,
         number_that,
         rule="from 0, which stands for 1/T, to below 1",
-        holds=lambda each: 0 <= each < 1,
+        holds=lambda share: 0 <= share < 1,
     )
     strict: bool = True
     look_ahead: bool = True
@@ -176,23 +176,20 @@ def choose(state: SavageKernel, rng: Generator, round_: int) -> Duel:
 def update(
     state: SavageKernel, rng: Generator, round_: int, first: int, second: int, won: bool
 ) -> None:
-    """Count an outcome; drop the pairs that no longer matter.
-
-    What is told late of a pair that was dropped meanwhile decides nothing any more.
-    """
+    """Count an outcome; drop the pairs that no longer matter."""
     now, pairs = state.now[0], state.pairs
     pairs[first, second].wins += won
     pairs[second, first].wins += not won
     wins, losses = pairs[first, second].wins, pairs[second, first].wins
     lead = float(wins - losses)
     if lead * lead > 2.0 * (wins + losses) * now.log_level:
-        place = _place_of(state, first, second)
-        if place == now.num_open:
+        index = _place_of(state, first, second)
+        if index == now.num_open:
             return
         better, worse = (first, second) if lead > 0.0 else (second, first)
         state.arms[better].sure_wins += 1
         state.arms[worse].sure_losses += 1
-        _drop_pairs(state, place)
+        _drop_pairs(state, index)
         if now.num_open == 0:
             now.winner = _best(state, rng)
 
@@ -201,9 +198,9 @@ def update(
 def _place_of(state: SavageKernel, first: int, second: int) -> int:
     """Return where an open pair stands; behind all of them if it is not open."""
     low, high = min(first, second), max(first, second)
-    for place in range(state.now[0].num_open):
-        if state.list[place].first == low and state.list[place].second == high:
-            return place
+    for index in range(state.now[0].num_open):
+        if state.list[index].first == low and state.list[index].second == high:
+            return index
     return state.now[0].num_open
 
 
@@ -224,15 +221,15 @@ def _drop_pairs(state: SavageKernel, decided: int) -> None:
     for arm in range(arms.size):
         surest = max(surest, arms[arm].sure_wins)
     count, rare = 0, 0
-    for place in range(now.num_open):
-        first, second = places[place].first, places[place].second
+    for index in range(now.num_open):
+        first, second = places[index].first, places[index].second
         if now.finds_copeland:
             out = _is_behind(state, first, surest) and _is_behind(state, second, surest)
         else:
             out = arms[first].sure_losses > 0 or arms[second].sure_losses > 0
-        if place != decided and not out:
-            rare += place < now.num_rare
-            _swap(state, place, count)
+        if index != decided and not out:
+            rare += index < now.num_rare
+            _swap(state, index, count)
             count += 1
     now.num_open, now.num_rare = count, rare
 

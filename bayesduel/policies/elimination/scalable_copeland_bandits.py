@@ -92,12 +92,9 @@ def decide(search: Elimination) -> None:
 
 
 def end_stage(search: Elimination, rng: Generator, level: float, eps: float) -> None:
-    """Eliminate arms and go on, or answer.
-
-    ``level`` is that of the confidence bounds, times the number of rewards of an arm.
-    The bounds of one stage are monotone in the mean: the best mean has the largest.
-    "u_i < L" and "1 - L <= (1 + eps)(1 - U)" by the divergence, without inverting it.
-    """
+    """Eliminate arms and go on, or answer."""
+    # Bounds of one stage are monotone in the mean. "u_i < L" and "1 - L <= (1 + eps)(1
+    # - U)" are decided by the divergence, without inverting it.
     stage, num_arms = search.now.stage, len(search.remaining)
     means, best = np.zeros(num_arms), 0.0
     for arm in range(num_arms):
@@ -136,10 +133,7 @@ def are_signs_known(search: Elimination) -> bool:
 def best_arm(
     search: Elimination, rng: Generator, means: Float[np.ndarray, " K"], is_known: bool
 ) -> int:
-    """Return the remaining arm that beats most others if known, else of largest mean.
-
-    Ties at random.
-    """
+    """Return the remaining arm that beats most others, or has the largest mean."""
     best, largest, number = 0, -1.0, 0
     for arm in range(len(means)):
         if search.remaining[arm]:
@@ -322,17 +316,11 @@ def evidence(wins: int, duels: int) -> float:
 
 
 def duels_without_decision(wins: int, duels: int, level: float) -> int:
-    """Return how many more duels there are before the evidence may exceed a level.
-
-    They carry the most if the arm that leads wins them all, so none of the first k - 1
-    can decide while, with 2 w >= n,
-
-        F(k) = (n + k) d((w + k)/(n + k), 1/2) <= level.
-
-    F is convex and increasing. Pinsker's inequality, F(k) >= (2w - n + k)^2 / (2(n +
-    k)), gives a start to the right of the root, from where Newton's method falls onto
-    it. The result is at least 1 and rather one too small than too large.
-    """
+    """Return how many more duels there are before the evidence may exceed a level."""
+    # None of the first k - 1 duels can decide while, with 2 w >= n, F(k) = (n + k) d((w
+    # + k)/(n + k), 1/2) <= level. F is convex and increasing; Pinsker's inequality
+    # gives a start to the right of the root. The result is rather one too small than
+    # too large.
     ahead = max(wins, duels - wins)
     number, lead = float(duels), float(2 * ahead - duels)
     # A lead carries more than the one, no number of duels more than the other; levels
@@ -343,8 +331,8 @@ def duels_without_decision(wins: int, duels: int, level: float) -> int:
         total = number + more
         gap = min(0.5 * (lead + more) / total, 0.5)
         more -= (total * kl_to_half(gap) - level) / math.log1p(2.0 * gap)
-    found = max(int(more), 1)
-    return found if evidence(ahead + found - 1, duels + found - 1) <= level else 1
+    rounds = max(int(more), 1)
+    return rounds if evidence(ahead + rounds - 1, duels + rounds - 1) <= level else 1
 
 
 def sign_level(state: ScalableCopelandBanditsState, round_: int, duels: int) -> float:

@@ -12,8 +12,8 @@ from bayesduel.ops.rules import drawn_highest, inverted, record
 from bayesduel.policies.policy import Policy, Problem
 from bayesduel.policies.registry import register
 
+# Relative difference of scores, or of changes of them, that rounding may make
 _EQUAL = 1e-9
-"""Relative difference of scores, or of changes of them, that rounding may make."""
 
 
 class ActiveWinnerState(NamedTuple):
@@ -158,21 +158,19 @@ def chain_of(wins: Int[np.ndarray, "K K"]) -> Chain:
 def expected_changes(
     chain: Chain, wins: Int[np.ndarray, "K K"], top: int
 ) -> Float[np.ndarray, " K"]:
-    """Return what a duel of the top arm with each arm is expected to change; -1 of it.
-
-    One more duel makes steps from ``top`` to an arm more likely by d, those back by e.
-    I - P then changes by x y^T, x being d at ``top`` and -e at the arm, y 1 at ``top``
-    and -1 at the arm; Sherman and Morrison give the new inverse Z' and pi' = 1^T Z' /
-    N, which is away from pi by a multiple of the difference of two rows of Z.
-    """
+    """Return what a duel of the top arm with each arm is expected to change."""
+    # -1 of itself. One more duel makes steps from ``top`` to an arm more likely by d,
+    # those back by e. I - P changes by x y^T, x being d at ``top`` and -e at the arm, y
+    # 1 at ``top`` and -1 at the arm. By Sherman and Morrison pi' = 1^T Z' / N is away
+    # from pi by a multiple of the difference of two rows of Z.
     scores, inverse = chain.scores, chain.inverse
     changes = np.full(len(wins), -1.0)
     for arm in range(len(wins)):
         if arm == top:
             continue
         squares = 0.0
-        for place in range(len(scores)):
-            squares += (inverse[top, place] - inverse[arm, place]) ** 2
+        for row in range(len(scores)):
+            squares += (inverse[top, row] - inverse[arm, row]) ** 2
         won, lost = wins[top, arm], wins[arm, top]
         if_won = multiple(chain, top, arm, won + 1, lost)
         if_lost = multiple(chain, top, arm, won, lost + 1)
@@ -184,9 +182,9 @@ def expected_changes(
 def multiple(chain: Chain, top: int, arm: int, won: int, lost: int) -> float:
     """Return by how many differences of rows pi changes with so many duels."""
     scores, inverse = chain.scores, chain.inverse
-    each = 1.0 / (won + lost) / (len(scores) - 1)
-    steps = lost * each - chain.moves[top, arm]
-    back = won * each - chain.moves[arm, top]
+    weight = 1.0 / (won + lost) / (len(scores) - 1)
+    steps = lost * weight - chain.moves[top, arm]
+    back = won * weight - chain.moves[arm, top]
     at_top = inverse[top, top] - inverse[arm, top]
     at_arm = inverse[top, arm] - inverse[arm, arm]
     factor = scores[top] * steps - scores[arm] * back

@@ -15,8 +15,7 @@ from bayesduel.policies.registry import register
 from theory.arguments import number_above
 
 _MOST_STEPS = 200
-_SMALL = 1e-10
-"""Largest change of a utility in the last step of Newton's method."""
+_SMALL = 1e-10  # Largest change of a utility in the last step of Newton's method
 
 
 class DOptimalState(NamedTuple):
@@ -144,11 +143,8 @@ def follow_mode(
     utilities: Float[np.ndarray, " K"],
     covariance: Float[np.ndarray, "K K"],
 ) -> None:
-    """Go to the mode by Newton's method, and take the inverse information there.
-
-    The log posterior is concave. A step is cut where a utility would change by more
-    than 1: uncut ones can overshoot after a few lopsided votes.
-    """
+    """Go to the mode by Newton's method, and take the inverse information there."""
+    # A step is cut where a utility would change by more than 1: others can overshoot.
     num_arms = len(wins)
     for _ in range(_MOST_STEPS):
         slope, curvature = derivatives(wins, scale, utilities)

@@ -19,13 +19,12 @@ from bayesduel.policies.scalar_choices import count_win, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarKernel
 from theory.arguments import number_that, number_within
 
+# A set may be short of one unit of evidence by that much, and a pair below zero
 _ENOUGH = 1e-10
-"""A set may be short of one unit of evidence by that much, and a pair below zero."""
-
 _NO_PIVOT = 1e-11
 
+# Per pair; far more than are needed. What is found then is used all the same.
 _MOST_PIVOTS = 200
-"""Per pair; far more than are needed. What is found then is used all the same."""
 
 
 class Program(NamedTuple):
@@ -78,15 +77,16 @@ def set_sign(program: Program, one: int, other: int, one_beats: int) -> None:
 
 @compiled
 def solve(program: Program, winner: int) -> float:
-    """Find the cheapest evidence that an arm wins; return what it costs.
-
-    ``winner`` is one of the arms that beat the most others.
-    """
+    """Find the cheapest evidence that an arm wins; return what it costs."""
     if program.solved_for[0] != winner or not _still_feasible(program):
         _begin(program)
         for _ in range(_MOST_PIVOTS * program.price.size):
             count, short = _scarcest_set(program, winner)
-            pair, below = _most_negative(program)
+            # The pair whose evidence is furthest below zero.
+            pair, below = 0, 0.0
+            for negative in range(program.price.size):
+                if -program.evidence[negative] > below:
+                    pair, below = negative, -float(program.evidence[negative])
             if max(short, below) <= _ENOUGH:
                 break
             if below > short:
@@ -108,8 +108,8 @@ def _begin(program: Program) -> None:
         program.evidence[pair] = 0.0
         program.level[pair] = program.price[pair]
         program.is_set[pair] = 0
-        for place in range(program.price.size):
-            program.inverse[pair, place] = 0.0
+        for row in range(program.price.size):
+            program.inverse[pair, row] = 0.0
         program.inverse[pair, pair] = 1.0
 
 
@@ -117,24 +117,14 @@ def _begin(program: Program) -> None:
 def _still_feasible(program: Program) -> bool:
     """Find the levels at new prices; say whether none is negative."""
     least = 0.0
-    for place in range(program.price.size):
-        program.level[place] = 0.0
+    for row in range(program.price.size):
+        program.level[row] = 0.0
     for pair in range(program.price.size):
-        for place in range(program.price.size):
-            program.level[place] += program.inverse[pair, place] * program.price[pair]
-    for place in range(program.price.size):
-        least = min(least, program.level[place])
+        for row in range(program.price.size):
+            program.level[row] += program.inverse[pair, row] * program.price[pair]
+    for row in range(program.price.size):
+        least = min(least, program.level[row])
     return least >= 0.0
-
-
-@compiled
-def _most_negative(program: Program) -> tuple[int, float]:
-    """Return the pair whose evidence is furthest below zero, and how far."""
-    found, below = 0, 0.0
-    for pair in range(program.price.size):
-        if -program.evidence[pair] > below:
-            found, below = pair, -float(program.evidence[pair])
-    return found, below
 
 
 @compiled
@@ -153,12 +143,12 @@ def _scarcest_set(program: Program, winner: int) -> tuple[int, float]:
             if needed > count:
                 continue
             total = program.evidence[direct] if with_direct else 0.0
-            for place in range(needed):
-                total += program.evidence[program.nearest[place]]
+            for row in range(needed):
+                total += program.evidence[program.nearest[row]]
             if total < least:
                 least, size = total, needed + with_direct
-                for place in range(needed):
-                    program.members[place] = program.nearest[place]
+                for row in range(needed):
+                    program.members[row] = program.nearest[row]
                 if with_direct:
                     program.members[needed] = direct
     return size, 1.0 - float(least)
@@ -178,12 +168,14 @@ def _sort_nearest(program: Program, winner: int, rival: int) -> tuple[int, int]:
                 missing -= 1
                 continue
             pair = pair_number(num_arms, one, two)
-            place = count
+            position = count
             count += 1
-            while place > 0 and _before(program, pair, program.nearest[place - 1]):
-                program.nearest[place] = program.nearest[place - 1]
-                place -= 1
-            program.nearest[place] = pair
+            while position > 0 and _before(
+                program, pair, program.nearest[position - 1]
+            ):
+                program.nearest[position] = program.nearest[position - 1]
+                position -= 1
+            program.nearest[position] = pair
     return missing, count
 
 
@@ -198,29 +190,29 @@ def _before(program: Program, one: int, other: int) -> bool:
 def _enter(program: Program, count: int, gain: float, is_set: bool) -> bool:
     """Let a set, or what a pair has left, enter the basis; false if none can leave."""
     size, leaving, step = program.price.size, -1, math.inf
-    for place in range(size):
-        program.direction[place] = 0.0
+    for row in range(size):
+        program.direction[row] = 0.0
     for index in range(count):
         pair = program.members[index]
-        for place in range(size):
-            program.direction[place] += program.inverse[pair, place]
-    for place in range(size):
-        if program.direction[place] > _NO_PIVOT:
-            ratio = max(program.level[place], 0.0) / program.direction[place]
+        for row in range(size):
+            program.direction[row] += program.inverse[pair, row]
+    for row in range(size):
+        if program.direction[row] > _NO_PIVOT:
+            ratio = max(program.level[row], 0.0) / program.direction[row]
             if ratio < step:
-                leaving, step = place, ratio
+                leaving, step = row, ratio
     if leaving < 0:
         return False
     pivot = program.direction[leaving]
-    for place in range(size):
-        program.level[place] -= step * program.direction[place]
+    for row in range(size):
+        program.level[row] -= step * program.direction[row]
     program.level[leaving] = step
     program.is_set[leaving] = is_set
     for pair in range(size):
         moved = program.inverse[pair, leaving] / pivot
         if moved != 0.0:
-            for place in range(size):
-                program.inverse[pair, place] -= program.direction[place] * moved
+            for row in range(size):
+                program.inverse[pair, row] -= program.direction[row] * moved
             program.inverse[pair, leaving] = moved
             program.evidence[pair] += gain * moved
     return True
@@ -299,7 +291,7 @@ class TrackAndStop(KernelPolicy):
 
     growth: float = checked(0.05, number_within, 0, 1)
     sticky: float = checked(
-        0.1, number_that, rule="from 0 to below 1", holds=lambda each: 0 <= each < 1
+        0.1, number_that, rule="from 0 to below 1", holds=lambda share: 0 <= share < 1
     )
     cost: str = "duels"
 
@@ -324,12 +316,20 @@ class TrackAndStop(KernelPolicy):
         def initial_state(
             order: Int[np.ndarray, " K"], horizon: int
         ) -> TrackAndStopKernel:
-            return new_state(
-                len(order),
-                growth=float(self.growth),
-                sticky=float(self.sticky),
-                fees=prices_in_order(self.cost, order),
+            num_arms = len(order)
+            number = num_arms * (num_arms - 1) // 2
+            fees = prices_in_order(self.cost, order)
+            state = TrackAndStopKernel(
+                now=np.zeros(1, dtype=_NOW),
+                pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
+                share=np.zeros(number),
+                divergence=np.zeros(number),
+                fee=fees[np.triu_indices(num_arms, 1)],
+                program=new_program(num_arms),
             )
+            state.now["growth"], state.now["sticky"] = self.growth, self.sticky
+            state.now["next_aim"], state.now["answer"] = number, -1
+            return state
 
         return ScalarKernel("track_and_stop", initial_state)
 
@@ -346,8 +346,8 @@ _NOW = np.dtype(
 
 _PAIR = np.dtype([("wins", np.int64)])
 
+# Prices differ from one another by so much, so that one optimum is the cheapest
 MOST_TILT = 1e-6
-"""Prices differ from one another by so much, so that one optimum is the cheapest."""
 
 
 class TrackAndStopKernel(NamedTuple):
@@ -360,28 +360,6 @@ class TrackAndStopKernel(NamedTuple):
     divergence: Float[np.ndarray, " M"]
     fee: Float[np.ndarray, " M"]  # Of a duel.
     program: Program
-
-
-def new_state(
-    num_arms: int,
-    *,
-    growth: float,
-    sticky: float,
-    fees: Float[np.ndarray, "K K"] | None = None,
-) -> TrackAndStopKernel:
-    """Return the state before the first duel."""
-    number = num_arms * (num_arms - 1) // 2
-    state = TrackAndStopKernel(
-        now=np.zeros(1, dtype=_NOW),
-        pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
-        share=np.zeros(number),
-        divergence=np.zeros(number),
-        fee=np.ones(number) if fees is None else fees[np.triu_indices(num_arms, 1)],
-        program=new_program(num_arms),
-    )
-    state.now["growth"], state.now["sticky"] = growth, sticky
-    state.now["next_aim"], state.now["answer"] = number, -1
-    return state
 
 
 @compiled
@@ -427,8 +405,16 @@ def _lag(state: TrackAndStopKernel, one: int, other: int) -> float:
 @compiled
 def aim(state: TrackAndStopKernel) -> None:
     """Find the optimal shares for the estimates, and the answer that they are for."""
-    now, program = state.now[0], state.program
-    _estimate(state)
+    now, program, num_arms = state.now[0], state.program, len(state.pairs)
+    # Who is ahead in each pair, and what a unit of evidence on it costs.
+    for one in range(num_arms):
+        for other in range(one + 1, num_arms):
+            pair = pair_number(num_arms, one, other)
+            won, lost = state.pairs[one, other].wins, state.pairs[other, one].wins
+            state.divergence[pair] = expected_divergence(won + 1.0, lost + 1.0)
+            tilt = 1.0 + MOST_TILT * math.sin(pair + 1.0)
+            program.price[pair] = state.fee[pair] * tilt / state.divergence[pair]
+            set_sign(program, one, other, int(won >= lost))
     best, cheapest = -1, math.inf
     for arm in range(len(state.pairs)):
         if _is_winner(program, arm):
@@ -449,30 +435,16 @@ def aim(state: TrackAndStopKernel) -> None:
 
 
 @compiled
-def _estimate(state: TrackAndStopKernel) -> None:
-    """Find who is ahead in each pair, and what a unit of evidence on it costs."""
-    num_arms = len(state.pairs)
-    for one in range(num_arms):
-        for other in range(one + 1, num_arms):
-            pair = pair_number(num_arms, one, other)
-            won, lost = state.pairs[one, other].wins, state.pairs[other, one].wins
-            state.divergence[pair] = expected_divergence(won + 1.0, lost + 1.0)
-            tilt = 1.0 + MOST_TILT * math.sin(pair + 1.0)
-            state.program.price[pair] = state.fee[pair] * tilt / state.divergence[pair]
-            set_sign(state.program, one, other, int(won >= lost))
-
-
-@compiled
 def _is_winner(program: Program, arm: int) -> bool:
     """Say whether no arm beats more others."""
-    own, most = 0, 0
+    own_count, most = 0, 0
     for one in range(len(program.beats)):
         beaten = 0
         for other in range(len(program.beats)):
             beaten += program.beats[one, other]
-        own = beaten if one == arm else own
+        own_count = beaten if one == arm else own_count
         most = max(most, beaten)
-    return own == most
+    return own_count == most
 
 
 @compiled

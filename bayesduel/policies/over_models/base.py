@@ -7,7 +7,7 @@ from typing import Self, dataclass_transform
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
-from jaxtyping import Bool, Int, Shaped
+from jaxtyping import Bool, Float, Int, Shaped
 
 from bayesduel.models.in_policies.base import PairPosterior
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
@@ -19,7 +19,7 @@ class ModelRule:
     Subclasses are made by :func:`model_rule`: frozen dataclasses that JAX takes apart
     as pytrees. Numbers are leaves, so a sweep over them does not recompile; fields
     marked ``metadata={"static": True}`` change the program. Every method is pure and
-    describes one run; :mod:`bayesduel.simulation.asked_models` adds the batch axis.
+    describes one run; :mod:`bayesduel.simulation.model_calls` adds the batch axis.
     """
 
     def in_order(self, order: Int[Array, " K"]) -> Self:
@@ -105,12 +105,10 @@ def up_to_another(
     leader: Arm,
     number: Int[Array, ""] | int,
 ) -> tuple[Int[Array, ""], Int[Array, " arm"]]:
-    """Return how many rounds only the leader plays, and the arms of the next round.
-
-    Of the rounds that ``stays`` marks that is known; of the others ``arms_of`` is asked
-    one after the other. There are ``number`` rounds, at most n: where the leader plays
-    all of them, the arms are the leader as well.
-    """
+    """Return how many rounds only the leader plays, and the arms of the next round."""
+    # ``stays`` marks rounds of which that is known; of the others ``arms_of`` is asked
+    # in turn. Where the leader plays all ``number`` <= n rounds, the arms are the
+    # leader as well.
     rounds = jnp.arange(len(stays), dtype=jnp.int32)
     last = jnp.asarray(number, dtype=jnp.int32)
 
@@ -118,16 +116,60 @@ def up_to_another(
         open_ = ~stays & (rounds >= start)
         return jnp.min(jnp.where(open_, rounds, last), initial=last)
 
-    def going(found: tuple[Array, Array]) -> Array:
-        place, arms = found
-        return (place < last) & jnp.all(arms == leader)
+    def going(draw: tuple[Array, Array]) -> Array:
+        index, arms = draw
+        return (index < last) & jnp.all(arms == leader)
 
-    def look(found: tuple[Array, Array]) -> tuple[Array, Array]:
-        place, _ = found
-        arms = arms_of(place).astype(leader.dtype)
+    def look(draw: tuple[Array, Array]) -> tuple[Array, Array]:
+        index, _ = draw
+        arms = arms_of(index).astype(leader.dtype)
         stayed = jnp.all(arms == leader)
-        return jnp.where(stayed, unknown(place + 1), place), arms
+        return jnp.where(stayed, unknown(index + 1), index), arms
 
-    place = unknown(jnp.int32(0))
-    shape = jax.eval_shape(arms_of, place).shape
-    return lax.while_loop(going, look, (place, jnp.broadcast_to(leader, shape)))
+    index = unknown(jnp.int32(0))
+    shape = jax.eval_shape(arms_of, index).shape
+    return lax.while_loop(going, look, (index, jnp.broadcast_to(leader, shape)))
+
+
+# --- Helpers of rules that count ------------------------------------------------------
+
+
+def add_wins(
+    wins: Int[Array, "K K"], duel: Duel, outcome: Outcome
+) -> Int[Array, "K K"]:
+    """Add an outcome to ``wins[i, j]``, duels of {i, j} that i won."""
+    rounds = jnp.where(duel.first != duel.second, outcome.rounds, 0)
+    won = jnp.minimum(outcome.wins, rounds)
+    wins = wins.at[duel.first, duel.second].add(won.astype(wins.dtype))
+    return wins.at[duel.second, duel.first].add((rounds - won).astype(wins.dtype))
+
+
+def choose_among(uniform: Float[Array, ""], candidates: Bool[Array, " n"]) -> Arm:
+    """Draw a member of a set, each as likely; the last index of an empty one."""
+    upto = jnp.cumsum(candidates)
+    target = jnp.floor(uniform * upto[-1].astype(uniform.dtype)).astype(upto.dtype)
+    return jnp.minimum(jnp.sum(upto <= target), len(candidates) - 1).astype(jnp.int32)
+
+
+def largest(values: Float[Array, " n"]) -> Bool[Array, " n"]:
+    """Mark all entries that have the largest value."""
+    # XLA may compute a number anew for each use of it and round it otherwise: behind
+    # the barrier it is computed once.
+    values = lax.optimization_barrier(values)
+    return values == jnp.max(values)
+
+
+def most_beaten(uniform: Float[Array, ""], wins: Int[Array, "K K"]) -> Arm:
+    """Return the arm that beats the most others empirically."""
+    # Ties by the larger total of wins, then at random.
+    beaten = jnp.sum(wins > wins.T, axis=1)
+    total = jnp.where(beaten == jnp.max(beaten), jnp.sum(wins, axis=1), -1)
+    return choose_among(uniform, total == jnp.max(total))
+
+
+def top(
+    values: Float[Array, " n"], uniforms: Float[Array, " n"], size: int
+) -> Bool[Array, " n"]:
+    """Mark the ``size`` arms with the largest values; ties at random, by uniforms."""
+    rank = jnp.argsort(jnp.lexsort((uniforms, values)))
+    return rank >= len(values) - size

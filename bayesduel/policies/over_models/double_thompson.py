@@ -21,11 +21,13 @@ from bayesduel.models.in_policies.base import (
 )
 from bayesduel.policies.over_models.base import (
     ModelRule,
+    add_wins,
+    choose_among,
+    largest,
     model_rule,
     one_round,
     up_to_another,
 )
-from bayesduel.policies.over_models.counting import add_wins, choose_among, largest
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 from theory.divergences import kl_to_half
 
@@ -51,11 +53,9 @@ def all_arms(num_arms: int) -> RoundSets:
 def round_sets(
     wins: Int[Array, "K K"], alpha: Float[Array, ""] | float, round_: RoundCount
 ) -> RoundSets:
-    """Evaluate the confidence bounds at ``round_``: of the duels, without any prior.
-
-    Strictness as in Wu and Liu (2016), Algorithm 1: u > 1/2 for an optimistic win,
-    l <= 1/2 for an eligible challenger.
-    """
+    """Evaluate the confidence bounds at ``round_``: of the duels, without any prior."""
+    # Wu and Liu (2016), Algorithm 1: u > 1/2 for an optimistic win, l <= 1/2 for a
+    # challenger.
     others = ~jnp.eye(len(wins), dtype=bool)
     duels, gap = wins + wins.T, (wins - wins.T).astype(jnp.float64)
     last = gap * gap / (4.0 * alpha * jnp.maximum(duels, 1).astype(jnp.float64))
@@ -87,8 +87,7 @@ def _last_round(round_: RoundCount, last_log: Float[Array, ""]) -> RoundCount:
 
 _SMALLEST_DIVERGENCE = 1e-300
 
-ROUNDS_AT_ONCE = 16
-"""Rounds that are drawn together, where draws are independent."""
+ROUNDS_AT_ONCE = 16  # Rounds that are drawn together, where draws are independent
 
 
 class SampledState(NamedTuple):
@@ -101,12 +100,7 @@ class SampledState(NamedTuple):
 
 @model_rule
 class SampledDoubleThompson(ModelRule):
-    """The rule of D-TS over the draws of a posterior.
-
-    ``alpha`` is the width of the bounds, if there is ``elimination``; ``by_regret``,
-    the least estimated regret breaks ties of the first arm; ``at_once`` rounds are
-    drawn together.
-    """
+    """The rule of D-TS over the draws of a posterior, ``at_once`` rounds together."""
 
     posterior: PairPosterior
     alpha: float
@@ -160,11 +154,9 @@ class SampledDoubleThompson(ModelRule):
         return SampledState(beliefs=beliefs, wins=add_wins(state.wins, duel, outcome))
 
     def recommend(self, rng_key: RunKey, state: SampledState) -> Arm:
-        """Return the arm that beats the most others by the mean of the posterior.
-
-        Ties by the sum of its probabilities to win, then at random; on one scale, the
-        arm with the largest utility.
-        """
+        """Return the arm that beats the most others by the mean of the posterior."""
+        # Ties by the sum of its probabilities to win, then at random; on one scale, the
+        # arm with the largest utility.
         uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
         if is_on_a_scale(self.posterior):
             utility = self.posterior.utilities(state.beliefs)
@@ -192,8 +184,8 @@ class SampledDoubleThompson(ModelRule):
             leader = jnp.argmax(mode).astype(jnp.int32)
             draws = utilities_by_number(posterior, rng_key, beliefs, 2 * number, leader)
 
-            def best_arms(place: Array) -> Array:
-                both = draws.at(jnp.stack([place, place + number]))
+            def best_arms(index: Array) -> Array:
+                both = draws.at(jnp.stack([index, index + number]))
                 first = jnp.argmax(jnp.where(bounds.candidates, both[0], -jnp.inf))
                 allowed = bounds.eligible[:, first].at[first].set(True)
                 second = jnp.argmax(jnp.where(allowed, both[1], -jnp.inf))
@@ -204,7 +196,7 @@ class SampledDoubleThompson(ModelRule):
             return leader, stay, best_arms
         pairs = self._pairs(rng_key, beliefs, sets, number)
         leader = pairs[0, 0]
-        return leader, jnp.all(pairs == leader, axis=1), lambda place: pairs[place]
+        return leader, jnp.all(pairs == leader, axis=1), lambda pair: pairs[pair]
 
     def _pairs(
         self, rng_key: RunKey, beliefs: Any, sets: RoundSets | None, number: int
@@ -231,8 +223,7 @@ class SampledDoubleThompson(ModelRule):
         return choose_among(tie, sampled_winners(sets.candidates, theta > 0.5))
 
 
-_EVEN = 1e-9
-"""By how much a mean of 1/2 may be off by rounding."""
+_EVEN = 1e-9  # By how much a mean of 1/2 may be off by rounding
 
 
 def sampled_winners(
@@ -246,12 +237,10 @@ def sampled_winners(
 def least_estimated_regret(
     uniform: Float[Array, ""], candidates: Bool[Array, " K"], theta: Float[Array, "K K"]
 ) -> Arm:
-    """Choose among the sampled winners as D-TS+ does (Wu and Liu 2016, Section 4.3).
-
-    R_i = sum over j of r_ij / KL(theta_ij, 1/2), all from the same sample and without
-    those that are 1/2, with r_ij = zeta_max - (zeta_i + zeta_j) / 2 and zeta_max over
-    *all* arms. The arm with the smallest R_i wins; ``uniform`` breaks remaining ties.
-    """
+    """Choose among the sampled winners as D-TS+ does (Wu and Liu 2016, Section 4.3)."""
+    # R_i = sum over j of r_ij / KL(theta_ij, 1/2), all from the same sample and without
+    # those that are 1/2, with r_ij = zeta_max - (zeta_i + zeta_j) / 2 and zeta_max over
+    # all arms.
     signs = theta > 0.5
     score = jnp.sum(signs, axis=1, dtype=jnp.float64) / (len(theta) - 1.0)
     loss = jnp.max(score) - 0.5 * (score[:, None] + score[None, :])

@@ -12,8 +12,14 @@ from jaxtyping import Int
 
 from bayesduel.models.in_policies.base import PairPosterior, is_on_a_scale
 from bayesduel.policies.identification import EQUAL_GAINS
-from bayesduel.policies.over_models.base import ModelRule, model_rule, one_round
-from bayesduel.policies.over_models.counting import add_wins, choose_among, most_beaten
+from bayesduel.policies.over_models.base import (
+    ModelRule,
+    add_wins,
+    choose_among,
+    model_rule,
+    most_beaten,
+    one_round,
+)
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
 
 
@@ -72,10 +78,7 @@ class SampledInformation(ModelRule):
         )
 
     def recommend(self, rng_key: RunKey, state: ExpectedInformationState) -> Arm:
-        """Return the arm that empirically beats the most others.
-
-        On a scale the arm with the largest utility at the mode.
-        """
+        """Return the arm that beats most others; on a scale, the best at the mode."""
         posterior = self.posterior
         if is_on_a_scale(posterior):
             return jnp.argmax(posterior.utilities(state.beliefs)).astype(jnp.int32)

@@ -9,8 +9,7 @@ from jax import Array
 from jaxtyping import Bool, Float, Int
 
 from bayesduel.models.in_policies.set_laplace import SetBeliefs, SetLaplace, SetModel
-from bayesduel.policies.over_models.base import ModelRule, model_rule
-from bayesduel.policies.over_models.counting import top
+from bayesduel.policies.over_models.base import ModelRule, model_rule, top
 from bayesduel.types import Offer, Rewards, RoundCount, RunKey
 
 

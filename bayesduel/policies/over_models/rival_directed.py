@@ -15,16 +15,18 @@ from jaxtyping import Float, Int
 
 from bayesduel.models.in_policies.base import RivalPosterior, utilities_by_number
 from bayesduel.policies.identification import EQUAL_GAINS
-from bayesduel.policies.over_models.base import ModelRule, model_rule, up_to_another
-from bayesduel.policies.over_models.counting import choose_among
+from bayesduel.policies.over_models.base import (
+    ModelRule,
+    choose_among,
+    model_rule,
+    up_to_another,
+)
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
-_EVEN = 1e-9
-"""Utilities that differ by no more are equal: no mode is known better."""
+_EVEN = 1e-9  # Utilities that differ by no more are equal: no mode is known better
 
+# Least gain of the rival: where both are level already, no pair tells
 _LEAST_GAIN = 1e-20
-"""Least gain of the rival: where both are level already, no pair tells."""
-
 _LEAST_PROBABILITY = 1e-300
 
 
@@ -38,12 +40,10 @@ class RivalState(NamedTuple):
 
 @model_rule
 class SampledRivals(ModelRule):
-    """The rule of RD-TS over the draws of a posterior on one scale.
+    """The rule of RD-TS over the draws of a posterior on one scale."""
 
-    With ``costs_regret`` a duel costs its Copeland regret by the order of the
-    utilities; else every duel costs the same, and no arm meets itself. ``at_once``
-    rounds are drawn together.
-    """
+    # With ``costs_regret`` a duel costs its Copeland regret by the order of the
+    # utilities; else every duel costs the same, and no arm meets itself.
 
     posterior: RivalPosterior
     costs_regret: bool = field(metadata={"static": True})
@@ -68,8 +68,8 @@ class SampledRivals(ModelRule):
                 self.posterior, key_rivals, state.beliefs, self.at_once, leader
             )
 
-            def on_top(place: Array) -> Array:
-                return jnp.argmax(draws.at(place[None]), axis=1).astype(jnp.int32)
+            def on_top(index: Array) -> Array:
+                return jnp.argmax(draws.at(index[None]), axis=1).astype(jnp.int32)
 
             waited, (rival,) = up_to_another(draws.stay, on_top, leader, self.at_once)
         else:
@@ -118,10 +118,8 @@ class SampledRivals(ModelRule):
     def _pair(
         self, rng_key: RunKey, beliefs: Any, leader: Arm, rival: Arm
     ) -> tuple[Arm, Arm]:
-        """Return the pair that tells most per cost of whether the rival is level.
-
-        The leader twice where there is no rival. Who comes first is drawn at random.
-        """
+        """Return the pair that tells most per cost of whether the rival is level."""
+        # The leader twice where there is no rival.
         worlds = [
             self.posterior.level_world(beliefs, leader, other).preference
             for other in (leader, rival)
@@ -137,8 +135,8 @@ class SampledRivals(ModelRule):
         gain = gains[one, other]
         key_tie, key_order = jax.random.split(rng_key)
         best = gain >= jnp.max(gain) * (1.0 - EQUAL_GAINS)
-        place = choose_among(jax.random.uniform(key_tie, dtype=jnp.float64), best)
-        pair = jnp.stack([jnp.asarray(one)[place], jnp.asarray(other)[place]])
+        index = choose_among(jax.random.uniform(key_tie, dtype=jnp.float64), best)
+        pair = jnp.stack([jnp.asarray(one)[index], jnp.asarray(other)[index]])
         pair = jnp.where(jax.random.bernoulli(key_order), pair, pair[::-1])
         pair = jnp.where(rival == leader, leader, pair.astype(jnp.int32))
         return pair[0], pair[1]
@@ -147,10 +145,7 @@ class SampledRivals(ModelRule):
 def estimated_regret(
     utility: Float[Array, " K"], leader: Int[Array, ""]
 ) -> Float[Array, "K K"]:
-    """Return the Copeland regret of every pair but for a factor, by the order of arms.
-
-    The number of arms above each, of both together. Only the leader has none above it.
-    """
+    """Return the Copeland regret of every pair but for a factor, by arms' order."""
     above = jnp.sum(utility[:, None] < utility[None, :], axis=1, dtype=jnp.float64)
     losses = jnp.maximum(above, 1.0).at[leader].set(0.0)
     # The leader and itself: no pair.
@@ -160,16 +155,13 @@ def estimated_regret(
 def divergence(
     truth: Float[Array, "K K"], other: Float[Array, "K K"]
 ) -> Float[Array, "K K"]:
-    """Return the Kullback-Leibler divergence of a duel of every pair, in nats.
-
-    Both probabilities of a pair are read, each where it is small: the other one may
-    have been rounded to 1. With x = q / p - 1 the divergence is the sum over both of
-    p (x - log(1 + x)), of which none is negative.
-    """
-    p, q = (jnp.maximum(each, _LEAST_PROBABILITY) for each in (truth, other))
+    """Return the Kullback-Leibler divergence of a duel of every pair, in nats."""
+    # Both probabilities of a pair are read, where they are small: the other may be
+    # rounded to 1. With x = q / p - 1 it is the sum of p (x - log(1 + x)) >= 0.
+    p, q = (jnp.maximum(terms, _LEAST_PROBABILITY) for terms in (truth, other))
     x = (q - p) / p
     small = jnp.where(jnp.abs(x) < 1e-3, x, 0.0)
     series = jnp.square(small) * (0.5 - small * (1 / 3 - small * (0.25 - 0.2 * small)))
     logs = jnp.where(x < -0.5, jnp.log(q) - jnp.log(p), jnp.log1p(jnp.maximum(x, -0.5)))
-    each = p * jnp.where(jnp.abs(x) < 1e-3, series, x - logs)
-    return each + each.T
+    terms = p * jnp.where(jnp.abs(x) < 1e-3, series, x - logs)
+    return terms + terms.T

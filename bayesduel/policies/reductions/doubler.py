@@ -26,7 +26,7 @@ class DoublerState(NamedTuple):
     # How often each arm was right in the last epoch: where left arms come from.
     left: Int[np.ndarray, " K"]
     right: Int[np.ndarray, " K"]  # How often each arm was right in this epoch.
-    epoch: Any  # Its number of ``rounds``, and how many of them were ``asked`` for.
+    epoch: Any  # Its number of ``rounds``, and how many of them were ``num_asked`` for.
 
 
 @register("doubler", acronym="Doubler")
@@ -84,7 +84,7 @@ class Doubler(Policy):
             machine=new_ucb_state(num_arms),
             left=left,
             right=np.zeros_like(left),
-            epoch=record(rounds=2, asked=0),
+            epoch=record(rounds=2, num_asked=0),
         )
 
     def choose(
@@ -94,12 +94,17 @@ class Doubler(Policy):
 
         Of a self-duel toss the coin.
         """
-        if state.epoch.asked == state.epoch.rounds:
+        if state.epoch.num_asked == state.epoch.rounds:
             begin_epoch(state)
-        first = drawn_by_frequency(rng, state.left, state.epoch.rounds // 2)
+        # In proportion to its count.
+        below, first = state.left[0], 0
+        target = rng.random() * (state.epoch.rounds // 2)
+        while below <= target:
+            first += 1
+            below += state.left[first]
         second = advance(rng, state.machine, self.alpha)
         state.right[second] += 1
-        state.epoch.asked += 1
+        state.epoch.num_asked += 1
         if first == second:
             feed(state.machine, second, rng.random() < 0.5)
         return first, second
@@ -120,7 +125,7 @@ class Doubler(Policy):
 
     def recommend(self, state: DoublerState, rng: Generator) -> int:
         """Return the arm that was right most often in the last complete epoch."""
-        is_over = state.epoch.asked == state.epoch.rounds
+        is_over = state.epoch.num_asked == state.epoch.rounds
         return one_of_largest(rng, state.right if is_over else state.left)
 
 
@@ -130,15 +135,4 @@ def begin_epoch(state: DoublerState) -> None:
         state.left[arm] = state.right[arm]
         state.right[arm] = state.machine.pulls[arm] = state.machine.gains[arm] = 0
     state.epoch.rounds *= 2
-    state.epoch.asked = 0
-
-
-def drawn_by_frequency(
-    rng: Generator, counts: Int[np.ndarray, " K"], total: int
-) -> int:
-    """Draw an arm in proportion to its count."""
-    target, below, arm = rng.random() * total, counts[0], 0
-    while below <= target:
-        arm += 1
-        below += counts[arm]
-    return arm
+    state.epoch.num_asked = 0

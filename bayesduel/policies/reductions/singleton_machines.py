@@ -9,11 +9,7 @@ from numpy.random import Generator
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.rules import one_of_largest, record
 from bayesduel.policies.policy import Policy, Problem, checked
-from bayesduel.policies.reductions.ucb_machines import (
-    UCBState,
-    advance,
-    feed,
-)
+from bayesduel.policies.reductions.ucb_machines import UCBState, advance, feed
 from bayesduel.policies.registry import register
 from theory.arguments import number_above
 
@@ -89,7 +85,7 @@ class MultiSBM(Policy):
         Of a self-duel toss the coin.
         """
         first = state.now.last
-        machine = ucb_state_of(state, first)
+        machine = UCBState(pulls=state.pulls[first], gains=state.gains[first])
         second = advance(rng, machine, self.alpha)
         if first == second:
             feed(machine, second, rng.random() < 0.5)
@@ -106,7 +102,8 @@ class MultiSBM(Policy):
         won: bool,
     ) -> None:
         """Feed the machine of the left arm."""
-        feed(ucb_state_of(state, first), second, not won)
+        machine = UCBState(pulls=state.pulls[first], gains=state.gains[first])
+        feed(machine, second, not won)
 
     def recommend(self, state: MultiSBMState, rng: Generator) -> int:
         """Return the arm that was most often on the right."""
@@ -114,8 +111,3 @@ class MultiSBM(Policy):
         for pulls in state.pulls:
             rights += pulls
         return one_of_largest(rng, rights)
-
-
-def ucb_state_of(state: MultiSBMState, arm: int) -> UCBState:
-    """Return the machine of a left arm."""
-    return UCBState(pulls=state.pulls[arm], gains=state.gains[arm])

@@ -23,8 +23,7 @@ from bayesduel.policies.scalar_choices import among_largest
 from bayesduel.policies.scalar_kernel import ScalarKernel
 from theory.arguments import number_above, one_of
 
-INNER = ("ucb", "ts")
-"""Names of the machines."""
+INNER = ("ucb", "ts")  # Names of the machines
 
 
 @register("sparring", acronym="Sparring")
@@ -105,6 +104,7 @@ class Sparring(KernelPolicy):
 
 _LEFT, _RIGHT = 0, 1
 
+# Fields that stay the same in a run
 _NOW = np.dtype(
     [
         ("samples", np.int64),  # By Thompson sampling, and not by UCB.
@@ -112,8 +112,6 @@ _NOW = np.dtype(
         ("prior", np.float64),  # Pseudo-gains and pseudo-losses of each arm.
     ]
 )
-"""Fields that stay the same in a run."""
-
 _ARM = np.dtype(
     [
         ("pulls", np.int64),
@@ -162,8 +160,10 @@ def _largest_draw(state: SparringKernel, rng: Generator, side: int) -> int:
     """Return the arm with the largest draw; some may be rounded to 1."""
     best, largest, number, prior = 0, -1.0, 0, state.now[0].prior
     for arm in range(state.machines.shape[1]):
-        own = state.machines[side, arm]
-        draw = draw_beta(rng, prior + own.gains, prior + own.pulls - own.gains)
+        machine = state.machines[side, arm]
+        draw = draw_beta(
+            rng, prior + machine.gains, prior + machine.pulls - machine.gains
+        )
         largest, number, leads = among_largest(rng, draw, largest, number)
         if leads:
             best = arm

@@ -28,12 +28,9 @@ def new_ucb_state(num_arms: int) -> UCBState:
 
 
 def advance(rng: Generator, machine: UCBState, alpha: float) -> int:
-    """Return the arm with the largest gain + sqrt((alpha + 2) log s / (2 pulls)).
-
-    ``s`` is the number of the pull about to be made, from 1; natural logarithm. Arms
-    that were never pulled come first, ties are broken at random (Ailon et al. 2014,
-    Algorithm 4).
-    """
+    """Return the arm with the largest gain + sqrt((alpha + 2) log s / (2 pulls))."""
+    # ``s``: the number of the pull to be made. Arms that were never pulled come first,
+    # ties at random (Ailon et al. 2014, Algorithm 4).
     pull = 1
     for pulls in machine.pulls:
         pull += pulls

@@ -8,7 +8,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.policies.rmed._scalar_lists import (
@@ -77,20 +77,14 @@ class CopelandKernel(NamedTuple):
     elements: Records
 
 
-def new_state(
-    order: Int[np.ndarray, " K"], *, alpha: float, beta: float, look_ahead: bool
-) -> CopelandKernel:
+def new_state(num_arms: int) -> CopelandKernel:
     """Return the state before the first round: every pair is due once."""
-    num_arms = len(order)
     rows, columns = np.triu_indices(num_arms, 1)
     arms = np.arange(num_arms)
     state = CopelandKernel(
         *tables(num_arms, _NOW, _ARM, _PAIR),
         elements=np.zeros(rows.size + num_arms, dtype=_ELEMENT),
     )
-    state.now["look_ahead"] = look_ahead
-    state.now["alpha"] = alpha
-    state.now["beta"] = beta
     state.now["num_close"] = rows.size
     state.now["winner"] = NOBODY
     state.pairs["is_close"] = True
@@ -111,7 +105,14 @@ def count(state: Any, first: int, second: int, won: bool) -> None:
     if (old < 0.0) != (new < 0.0) or (old > 0.0) != (new > 0.0):
         arms[first].losses += int(new < 0.0) - int(old < 0.0)
         arms[second].losses += int(new > 0.0) - int(old > 0.0)
-        _find_fewest_losses(state)
+        # The two smallest numbers of losses; all costs have changed.
+        now.least = now.second = arms.size
+        for i in range(arms.size):
+            arms[i].has_order = False
+            if arms[i].losses < now.least:
+                now.least, now.second = arms[i].losses, now.least
+            else:
+                now.second = min(now.second, arms[i].losses)
         arms[first].has_sums = arms[second].has_sums = False
     else:
         behind = first if new < 0.0 else second
@@ -132,58 +133,21 @@ def cost(state: Any, one: int, other: int) -> float:
 
 
 @compiled
-def _find_fewest_losses(state: CopelandKernel) -> None:
-    """Find the two smallest numbers of losses; all costs have changed."""
-    now, arms = state.now[0], state.arms
-    now.least = now.second = arms.size
-    for i in range(arms.size):
-        arms[i].has_order = False
-        if arms[i].losses < now.least:
-            now.least, now.second = arms[i].losses, now.least
-        else:
-            now.second = min(now.second, arms[i].losses)
-
-
-@compiled
 def _insert(sums: Float[np.ndarray, " K"], number: int, value: float) -> None:
     """Insert a value into entries 1, ..., number - 1, which increase."""
-    place = number
-    while place > 1 and sums[place - 1] > value:
-        sums[place] = sums[place - 1]
-        place -= 1
-    sums[place] = value
+    index = number
+    while index > 1 and sums[index - 1] > value:
+        sums[index] = sums[index - 1]
+        index -= 1
+    sums[index] = value
 
 
 @compiled
 def _add_up(sums: Float[np.ndarray, " K"], number: int) -> None:
     """Replace entries 1, ..., number by their running sums."""
     sums[0] = 0.0
-    for place in range(1, number + 1):
-        sums[place] += sums[place - 1]
-
-
-@compiled
-def _sum_superiors(state: CopelandKernel, arm: int) -> None:
-    """Add up the smallest evidence on the superiors of an arm."""
-    sums, number = state.pairs[arm].superior_sum, 0
-    for other in range(state.arms.size):
-        if state.pairs[arm, other].gap < 0.0:
-            number += 1
-            _insert(sums, number, state.pairs[arm, other].evidence)
-    _add_up(sums, number)
-    state.arms[arm].has_sums = True
-
-
-@compiled
-def _sum_inferiors(state: CopelandKernel, winner: int) -> int:
-    """Add up the smallest evidence on the inferiors of a winner; count them."""
-    sums, number = state.arms.inferior_sum, 0
-    for other in range(state.arms.size):
-        if state.pairs[winner, other].gap > 0.0:
-            number += 1
-            _insert(sums, number, state.pairs[winner, other].evidence)
-    _add_up(sums, number)
-    return number
+    for index in range(1, number + 1):
+        sums[index] += sums[index - 1]
 
 
 @compiled
@@ -194,20 +158,28 @@ def _entry(sums: Float[np.ndarray, " K"], size: int, number: int) -> float:
 
 @compiled
 def slack(state: CopelandKernel, winner: int) -> float:
-    """Return the smallest left-hand side of all constraints on one of fewest losses.
-
-    ``theory.copeland_program.efficient.candidate_slack``, whose names these are.
-    """
+    """Return the smallest left-hand side of all constraints on one of fewest losses."""
+    # The names are those of ``theory.copeland_program.efficient.candidate_slack``.
     now, arms = state.now[0], state.arms
-    inferiors = _sum_inferiors(state, winner)
-    y = arms.inferior_sum
+    y, inferiors = arms.inferior_sum, 0
+    for other in range(arms.size):
+        if state.pairs[winner, other].gap > 0.0:
+            inferiors += 1
+            _insert(y, inferiors, state.pairs[winner, other].evidence)
+    _add_up(y, inferiors)
     least = math.inf
     for rival in range(arms.size):
         if rival == winner:
             continue
-        if not arms[rival].has_sums:
-            _sum_superiors(state, rival)
         z = state.pairs[rival].superior_sum
+        if not arms[rival].has_sums:
+            number = 0
+            for other in range(arms.size):
+                if state.pairs[rival, other].gap < 0.0:
+                    number += 1
+                    _insert(z, number, state.pairs[rival, other].evidence)
+            _add_up(z, number)
+            arms[rival].has_sums = True
         superiors = arms[rival].losses
         beaten = state.pairs[winner, rival].gap > 0.0
         pair = state.pairs[winner, rival].evidence

@@ -12,6 +12,7 @@ and left_in_pass, and an array of ``elements`` with listed and is_listed.
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from bayesduel.models.in_policies.scalar_betas import kl_to_half
 from bayesduel.ops import rules
@@ -28,11 +29,11 @@ PAIR_FIELDS = [
 
 lowest = compiled(rules.lowest)
 
+# Fields of ``now``
 DRAWS_FIELDS = [
     ("fewest", np.int64),  # Draws of the pairs that were drawn least often,
     ("num_fewest", np.int64),  # and how many pairs these are.
 ]
-"""Fields of ``now``."""
 
 
 @compiled
@@ -87,6 +88,13 @@ def find_fewest(state: Any) -> None:
             now.num_fewest += draws == now.fewest
 
 
+@compiled
+def init(state: Any, rng: Generator) -> None:
+    """Count the pairs that were never drawn."""
+    find_fewest(state)
+
+
+# Fields of ``now``
 LIST_FIELDS = [
     ("head", np.int64),  # Where the element to be played next stands.
     ("num_listed", np.int64),
@@ -94,8 +102,6 @@ LIST_FIELDS = [
     ("tests", np.int64),  # How often it was tested what is due.
     ("is_in_turn", np.int64),  # Whether the duel that was chosen is of the lists.
 ]
-"""Fields of ``now``."""
-
 ELEMENT_FIELDS = [
     ("listed", np.int64),  # Not of the element: the queue, in a circle.
     ("is_listed", np.int64),
@@ -119,11 +125,8 @@ def is_only_element(now: Any) -> bool:
 
 @compiled
 def refill_if_empty(now: Any, elements: Records) -> None:
-    """Let what was due by the last test be due again where nothing is left.
-
-    Without a delay that never happens. With outcomes on their way nothing may have been
-    appended, and by all that is known the same elements are due.
-    """
+    """Let what was due by the last test be due again where nothing is left."""
+    # Only with outcomes on their way: then nothing may have been appended.
     if now.num_listed == 0:
         for element in range(elements.size):
             if elements[element].last_due == now.tests:
@@ -136,10 +139,10 @@ def append(now: Any, elements: Records, element: int) -> None:
     elements[element].last_due = now.tests
     if not elements[element].is_listed:
         elements[element].is_listed = True
-        place = now.head + now.num_listed
-        if place >= elements.size:
-            place -= elements.size
-        elements[place].listed = element
+        index = now.head + now.num_listed
+        if index >= elements.size:
+            index -= elements.size
+        elements[index].listed = element
         now.num_listed += 1
 
 

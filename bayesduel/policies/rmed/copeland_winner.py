@@ -15,12 +15,17 @@ from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.rmed._scalar_copeland import NOBODY, cost, count
-from bayesduel.policies.rmed._scalar_lists import append, note, reads_self_duels, recall
+from bayesduel.policies.rmed._scalar_lists import (
+    append,
+    init,
+    note,
+    reads_self_duels,
+    recall,
+)
 from bayesduel.policies.rmed.efficient_copeland_winner import (
     CopelandRMED,
     append_by_efficient_program,
     first_passing,
-    init,
     log_of,
     recommend,
 )
@@ -37,9 +42,7 @@ from theory.copeland_program import (
 )
 from theory.copeland_program.efficient import ecw_evidence
 
-_TOLERANCE = 1e-12
-"""Relative, as in ``theory.copeland_program._basis``."""
-
+_TOLERANCE = 1e-12  # Relative, as in ``theory.copeland_program._basis``
 _NOW = np.dtype(
     [
         ("resolve_every", np.int64),
@@ -156,18 +159,18 @@ def _lay_out(state: Any, arm: int) -> None:
             program.prices[row + other] = _tilted(state, arm, other)
             program.blocks[arm, other] = program.amounts[arm, other]
         elif arm != winner and other != winner and gap < 0.0:
-            place, price = number, _tilted(state, arm, other)
-            while place > 0 and _tilted(state, arm, program.order[place - 1]) > price:
-                program.order[place] = program.order[place - 1]
-                place -= 1
-            program.order[place] = other
+            index, price = number, _tilted(state, arm, other)
+            while index > 0 and _tilted(state, arm, program.order[index - 1]) > price:
+                program.order[index] = program.order[index - 1]
+                index -= 1
+            program.order[index] = other
             number += 1
     total = 0.0
-    for place in range(number):
-        superior = program.order[place]
+    for index in range(number):
+        superior = program.order[index]
         total += _tilted(state, arm, superior)
-        program.prices[row + place] = total
-        program.blocks[arm, superior] = program.amounts[arm, place]
+        program.prices[row + index] = total
+        program.blocks[arm, superior] = program.amounts[arm, index]
 
 
 @compiled
@@ -177,11 +180,8 @@ def _tilted(state: Any, one: int, other: int) -> float:
 
 @compiled
 def is_solved(state: Any) -> bool:
-    """Say whether the blocks are what the program of the estimates asks for.
-
-    Where no estimate changed sides they are, if the basis is proved to be optimal, or
-    young enough to do without a proof.
-    """
+    """Say whether the blocks are what the program of the estimates asks for."""
+    # Where no estimate changed sides they are, if the basis is young or proved optimal.
     now = state.program.now[0]
     if not now.is_current and not now.is_stale:
         is_young = 0 < now.age < now.resolve_every
@@ -191,11 +191,8 @@ def is_solved(state: Any) -> bool:
 
 @compiled
 def stays_optimal(program: ProgramKernel) -> bool:
-    """Say whether the basis is optimal at the prices.
-
-    No multiplier is negative, and no price exceeded:
-    ``theory.copeland_program._basis.stays_optimal``.
-    """
+    """Say whether the basis is optimal at the prices."""
+    # No multiplier is negative, and no price exceeded; see ``theory.copeland_program``.
     size, values, used = program.now[0].size, program.multipliers, program.used
     for row in range(size):
         values[row], scale = 0.0, 0.0
@@ -207,13 +204,13 @@ def stays_optimal(program: ProgramKernel) -> bool:
             scale = max(scale, abs(term))
         if values[row] < -_TOLERANCE * scale:
             return False
-    for place in range(used.size):
-        used[place] = 0.0
+    for index in range(used.size):
+        used[index] = 0.0
     for row in range(size):
-        for place in range(used.size):
-            used[place] += program.loads[row, place] * values[row]
-    for place in range(used.size):
-        if used[place] > program.prices[place] * (1.0 + _TOLERANCE):
+        for index in range(used.size):
+            used[index] += program.loads[row, index] * values[row]
+    for index in range(used.size):
+        if used[index] > program.prices[index] * (1.0 + _TOLERANCE):
             return False
     return True
 
@@ -367,7 +364,10 @@ def _append_due(state: CopelandWinnerKernel, round_: int) -> None:
     now.winner = first_passing(state, round_)[0]
     is_alone = now.least < now.second
     if now.winner == NOBODY and is_alone:
-        now.winner = _only_winner(state)
+        winner = 0
+        while state.arms[winner].losses > state.now[0].least:
+            winner += 1
+        now.winner = winner
         program.needed += program.is_new
         program.is_new = False
         program.log_told = log_of(round_)
@@ -380,15 +380,6 @@ def _append_due(state: CopelandWinnerKernel, round_: int) -> None:
     if now.winner == NOBODY:
         append_by_efficient_program(state, log_of(round_))
     append(now, state.elements, state.elements.size - state.arms.size + now.winner)
-
-
-@compiled
-def _only_winner(state: CopelandWinnerKernel) -> int:
-    """Return the arm with the fewest losses."""
-    winner = 0
-    while state.arms[winner].losses > state.now[0].least:
-        winner += 1
-    return winner
 
 
 @compiled

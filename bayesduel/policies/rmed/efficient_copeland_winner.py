@@ -28,7 +28,7 @@ from bayesduel.policies.rmed._scalar_copeland import (
 from bayesduel.policies.rmed._scalar_lists import (
     append,
     count_draw,
-    find_fewest,
+    init,
     is_only_element,
     lowest,
     note,
@@ -50,9 +50,11 @@ class CopelandRMED(KernelPolicy):
     look_ahead: bool = True
 
     def _known(self, order: Int[np.ndarray, " K"], horizon: int) -> CopelandKernel:
-        """Return what is known before the first round."""
-        alpha, beta = float(self.alpha), float(self.beta)
-        return new_state(order, alpha=alpha, beta=beta, look_ahead=self.look_ahead)
+        """Return what is known before the first round: every pair is due once."""
+        state = new_state(len(order))
+        state.now["look_ahead"] = self.look_ahead
+        state.now["alpha"], state.now["beta"] = self.alpha, self.beta
+        return state
 
 
 @register(
@@ -126,17 +128,8 @@ class ECWRMED(CopelandRMED):
         return ScalarKernel("efficient_copeland_rmed", self._known)
 
 
-_SLACK = 1e-12
-"""Constraints "sum >= 1" may fall short by this."""
-
-_EQUAL_RATIO = 1e-12
-"""Ratios that differ by less are equal."""
-
-
-@compiled
-def init(state: CopelandKernel, rng: Generator) -> None:
-    """Count the pairs that were never drawn."""
-    find_fewest(state)
+_SLACK = 1e-12  # Constraints "sum >= 1" may fall short by this
+_EQUAL_RATIO = 1e-12  # Ratios that differ by less are equal
 
 
 @compiled
@@ -190,11 +183,9 @@ def _urgent_element(state: CopelandKernel, log_t: float) -> int:
 
 @compiled
 def _self_duels(state: CopelandKernel, arm: int, round_: int) -> int:
-    """Count the rounds in which (arm, arm) stays the only thing to do.
-
-    It ends with the round after which the test fails, or before the round at which some
-    pair has become rare; at once where another arm takes over.
-    """
+    """Count the rounds in which (arm, arm) stays the only thing to do."""
+    # It ends with the round after which the test fails, or before a pair has become
+    # rare; at once where another arm takes over.
     passing, limit = first_passing(state, round_)
     if passing != arm:
         return 1
@@ -205,10 +196,7 @@ def _self_duels(state: CopelandKernel, arm: int, round_: int) -> int:
 
 @compiled
 def first_passing(state: Any, round_: int) -> tuple[int, float]:
-    """Return the first estimated winner that passes the test, -1 if none does.
-
-    With it comes the largest log t that its evidence can answer for.
-    """
+    """Return the first estimated winner that passes the test, or -1, and its log t."""
     log_t = log_of(round_)
     for arm in range(state.arms.size):
         if state.arms[arm].losses == state.now[0].least:
@@ -240,17 +228,6 @@ def _append_due(state: CopelandKernel, round_: int) -> None:
 def append_by_efficient_program(state: Any, log_t: float) -> None:
     """Name the cheapest winner, and append the pairs with too little evidence."""
     now, elements = state.now[0], state.elements
-    now.winner = _cheapest_winner(state)
-    for element in range(elements.size - state.arms.size):
-        first, second = elements[element].first, elements[element].second
-        known = state.pairs[first, second].evidence
-        if known < log_t and known < _wanted(state, first, second) * log_t:
-            append(now, elements, element)
-
-
-@compiled
-def _cheapest_winner(state: CopelandKernel) -> int:
-    """Solve the programs of all estimated winners, the cheapest one last."""
     now, arms = state.now[0], state.arms
     number, winner = 0, 0
     for arm in range(arms.size):
@@ -263,7 +240,12 @@ def _cheapest_winner(state: CopelandKernel) -> int:
         last, winner = winner, lowest(arms.program_cost)
         if winner != last:
             _solve(state, winner)
-    return winner
+    now.winner = winner
+    for element in range(elements.size - state.arms.size):
+        first, second = elements[element].first, elements[element].second
+        known = state.pairs[first, second].evidence
+        if known < log_t and known < _wanted(state, first, second) * log_t:
+            append(now, elements, element)
 
 
 @compiled
@@ -289,8 +271,8 @@ def _solve_block(state: CopelandKernel, winner: int, rival: int, excess: int) ->
     if not arms[rival].has_order:
         _order_superiors(state, rival)
     best, running, size = math.inf, 0.0, 0
-    for place in range(arms[rival].losses):
-        superior = state.pairs[rival, place].superior
+    for index in range(arms[rival].losses):
+        superior = state.pairs[rival, index].superior
         if superior != winner:
             running += cost(state, rival, superior)
             size += 1
@@ -309,11 +291,11 @@ def _order_superiors(state: CopelandKernel, arm: int) -> None:
     row, number = state.pairs[arm], 0
     for other in range(state.arms.size):
         if row[other].gap < 0.0:
-            price, place = cost(state, arm, other), number
-            while place > 0 and cost(state, arm, row[place - 1].superior) > price:
-                row[place].superior = row[place - 1].superior
-                place -= 1
-            row[place].superior = other
+            price, index = cost(state, arm, other), number
+            while index > 0 and cost(state, arm, row[index - 1].superior) > price:
+                row[index].superior = row[index - 1].superior
+                index -= 1
+            row[index].superior = other
             number += 1
     state.arms[arm].has_order = True
 
@@ -328,12 +310,12 @@ def _wanted(state: CopelandKernel, one: int, other: int) -> float:
     if one == winner or other == winner or gap == 0.0:
         return 0.0
     rival, superior = (one, other) if gap < 0.0 else (other, one)
-    left, place = arms[rival].block_size, 0
+    left, index = arms[rival].block_size, 0
     while left > 0:
-        if state.pairs[rival, place].superior == superior:
+        if state.pairs[rival, index].superior == superior:
             return arms[rival].share
-        left -= state.pairs[rival, place].superior != winner
-        place += 1
+        left -= state.pairs[rival, index].superior != winner
+        index += 1
     return 0.0
 
 

@@ -22,8 +22,8 @@ from bayesduel.policies.rmed._scalar_lists import (
     count_ahead,
     count_draw,
     count_duel,
-    find_fewest,
     first_pass,
+    init,
     is_only_element,
     lowest,
     note,
@@ -286,10 +286,7 @@ def kernel(
     alpha: float = 1.0,
     numerator_floor: float = 0.0,
 ) -> ScalarKernel:
-    """Return the kernel of a rule with the parameters of its policy.
-
-    RMED1 has not the last two.
-    """
+    """Return the kernel of a rule; RMED1 has not the last two parameters."""
 
     def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> RMEDKernel:
         num_arms = len(order)
@@ -312,22 +309,26 @@ def kernel(
 
 
 @compiled
-def init(state: RMEDKernel, rng: Generator) -> None:
-    """Count the pairs that were never drawn."""
-    find_fewest(state)
-
-
-@compiled
 def choose(state: RMEDKernel, rng: Generator, round_: int) -> Duel:
     """Choose the next duel of the sweep or of the pass."""
     now, arms = state.now[0], state.arms
     now.is_in_turn = False
     if now.sweeps_left > 0:
         first, second = now.row, now.column
-        _go_on_with_sweep(now, arms.size)
+        now.column += 1
+        if now.column == arms.size:
+            now.row += 1
+            if now.row == arms.size - 1:
+                now.row = 0
+                now.sweeps_left -= 1
+            now.column = now.row + 1
         count_draw(state, first, second)
         return Duel(first, 0, first, second, True)
-    if now.rule == _RMED2 and now.left_in_pass == 0 and _some_pair_is_rare(now, round_):
+    if (
+        now.rule == _RMED2
+        and now.left_in_pass == 0
+        and math.log(float(max(round_, 3))) > _count_limit(now)
+    ):
         first, second = _first_rare_pair(state, round_)
         count_draw(state, first, second)
         return Duel(first, 0, first, second, True)
@@ -342,23 +343,6 @@ def choose(state: RMEDKernel, rng: Generator, round_: int) -> Duel:
         idle = _self_duels(state, round_) - 1
     take(now, arms)
     return Duel(arm, idle, arm, opponent, True)
-
-
-@compiled
-def _go_on_with_sweep(now: Records, num_arms: int) -> None:
-    now.column += 1
-    if now.column == num_arms:
-        now.row += 1
-        if now.row == num_arms - 1:
-            now.row = 0
-            now.sweeps_left -= 1
-        now.column = now.row + 1
-
-
-@compiled
-def _some_pair_is_rare(now: Records, round_: int) -> bool:
-    """Say whether N < alpha log log t for some pair."""
-    return math.log(float(max(round_, 3))) > _count_limit(now)
 
 
 @compiled
@@ -418,23 +402,20 @@ def _target(state: RMEDKernel, arm: int) -> int:
     """Return who proves at the least cost that an arm is not the best one, or -1."""
     now, arms, best = state.now[0], state.arms, state.now[0].best
     row = state.pairs[arm]
-    found = False
+    has_target = False
     for other in range(arms.size):
         arms[other].cost = math.inf
         if row[other].gap < 0.0:
-            found = True
+            has_target = True
             regret = state.pairs[best, arm].gap + state.pairs[best, other].gap
             regret = max(regret, now.numerator_floor)
             arms[other].cost = regret / row[other].divergence
-    return lowest(arms.cost) if found else _NOBODY
+    return lowest(arms.cost) if has_target else _NOBODY
 
 
 @compiled
 def _self_duels(state: RMEDKernel, round_: int) -> int:
-    """Count the rounds up to and with the first whose test lets another arm in.
-
-    In RMED2 they may end before, where a pair becomes rare.
-    """
+    """Count the rounds up to and with the first whose test lets another arm in."""
     now, arms = state.now[0], state.arms
     nearest = math.inf
     for i in range(arms.size):
@@ -460,17 +441,6 @@ def _least_against(state: RMEDKernel) -> float:
 
 
 @compiled
-def _append_arms_due(state: RMEDKernel, round_: int) -> None:
-    """Test which arms are due in the next pass: I_j - I* - f(K) <= log t."""
-    now, arms = state.now[0], state.arms
-    least, log_t = _least_against(state), math.log(float(round_))
-    now.tests += 1
-    for i in range(arms.size):
-        if arms[i].against - least - now.allowance <= log_t:
-            append(now, arms, i)
-
-
-@compiled
 def update(
     state: RMEDKernel, rng: Generator, round_: int, first: int, second: int, won: bool
 ) -> None:
@@ -478,7 +448,13 @@ def update(
     if first != second:
         _learn(state, first, second, won)
     if state.now[0].is_in_turn:
-        _append_arms_due(state, round_)
+        # Which arms are due in the next pass: I_j - I* - f(K) <= log t.
+        now, arms = state.now[0], state.arms
+        least, log_t = _least_against(state), math.log(float(round_))
+        now.tests += 1
+        for i in range(arms.size):
+            if arms[i].against - least - now.allowance <= log_t:
+                append(now, arms, i)
 
 
 @compiled

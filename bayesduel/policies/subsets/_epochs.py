@@ -4,6 +4,7 @@ Agrawal, Avadhanula, Goyal and Zeevi (2017, 2019): in an epoch the number of pur
 of an offered arm is geometric with mean v_i, whatever the other arms.
 """
 
+import math
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,10 +12,89 @@ from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
-from bayesduel.ops.rules import record
+from bayesduel.ops.rules import record, top
 from bayesduel.policies.policy import Problem
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
-from bayesduel.policies.subsets._assortments import best_assortment
+
+_GROWS = 1.0 + 1e-12  # A revenue that grows by less has grown by rounding
+
+
+def best_assortment(
+    rng: Generator,
+    weights: Float[np.ndarray, " n"],
+    revenues: Float[np.ndarray, " n"],
+    size: int,
+) -> Bool[np.ndarray, " n"]:
+    """Return the set of at most ``size`` arms with the largest expected revenue."""
+    # The revenue of a set is sum r_i v_i / (1 + sum v_i). Revenue z can be reached iff
+    # the largest positive v_i (r_i - z) add up to z (Dinkelbach 1967). Weights below 0
+    # count as 0. Places that are left go to arms with r_i >= z of the largest weights;
+    # arms with an infinite weight come first, then others by v_i r_i.
+    best = most_gaining(rng, weights, revenues, size, 0.0)
+    earned = expected_revenue(weights, revenues, best)
+    while earned < math.inf:
+        subset = most_gaining(rng, weights, revenues, size, earned)
+        revenue = expected_revenue(weights, revenues, subset)
+        if revenue <= earned * _GROWS:
+            break
+        best, earned = subset, revenue
+    fill_up(rng, weights, revenues, size, best, earned)
+    return best
+
+
+def most_gaining(
+    rng: Generator,
+    weights: Float[np.ndarray, " n"],
+    revenues: Float[np.ndarray, " n"],
+    size: int,
+    revenue: float,
+) -> Bool[np.ndarray, " n"]:
+    """Mark the arms with the largest v_i (r_i - z), those above 0."""
+    gains, number = np.empty(len(weights)), 0
+    for arm in range(len(weights)):
+        gains[arm] = math.inf
+        if weights[arm] < math.inf:
+            gains[arm] = max(weights[arm], 0.0) * (revenues[arm] - revenue)
+        number += gains[arm] > 0.0
+    return top(rng, gains, min(size, number))
+
+
+def fill_up(
+    rng: Generator,
+    weights: Float[np.ndarray, " n"],
+    revenues: Float[np.ndarray, " n"],
+    size: int,
+    subset: Bool[np.ndarray, " n"],
+    revenue: float,
+) -> None:
+    """Add the largest weights of arms that earn as much as the set, up to its size."""
+    least = revenue if revenue < math.inf else 0.0
+    values, missing, number = np.full(len(weights), -math.inf), size, 0
+    for arm in range(len(weights)):
+        if subset[arm]:
+            missing -= 1
+        elif revenues[arm] >= least:
+            values[arm] = weights[arm]
+            number += 1
+    added = top(rng, values, min(missing, number))
+    for arm in range(len(weights)):
+        subset[arm] = subset[arm] or added[arm]
+
+
+def expected_revenue(
+    weights: Float[np.ndarray, " n"],
+    revenues: Float[np.ndarray, " n"],
+    subset: Bool[np.ndarray, " n"],
+) -> float:
+    """Return sum r_i v_i / (1 + sum v_i), infinite if a weight of any arm is."""
+    earned, total = 0.0, 1.0
+    for arm in range(len(weights)):
+        if weights[arm] == math.inf:
+            return math.inf
+        if subset[arm]:
+            earned += revenues[arm] * max(weights[arm], 0.0)
+            total += max(weights[arm], 0.0)
+    return earned / total
 
 
 class Epochs(NamedTuple):
@@ -54,33 +134,6 @@ def offer_of_epoch(epochs: Epochs, look_ahead: bool) -> Offer:
     return Offer(epochs.subset, LONGEST_HORIZON if look_ahead else 1, look_ahead)
 
 
-def count_purchases(
-    epochs: Epochs, rounds: int, rewards: Float[np.ndarray, " n"]
-) -> None:
-    """Count purchases; the epoch is over if nobody chose in one of the rounds."""
-    bought = 0.0
-    for arm in range(len(rewards)):
-        epochs.purchases[arm] += rewards[arm]
-        bought += rewards[arm]
-    if bought < rounds:
-        for arm in range(len(rewards)):
-            epochs.number[arm] += epochs.subset[arm]
-        epochs.now.finished += 1
-        epochs.now.begins = True
-
-
-def best_by_means(epochs: Epochs, rng: Generator) -> Bool[np.ndarray, " n"]:
-    """Return the set of largest expected revenue under V_i/n_i; ties at random.
-
-    An arm without a purchase counts a little, so that sets are full.
-    """
-    means = np.empty(len(epochs.number))
-    for arm in range(len(means)):
-        mean = epochs.purchases[arm] / max(epochs.number[arm], 1)
-        means[arm] = max(mean, 1e-9)
-    return best_assortment(rng, means, epochs.revenues, epochs.size)
-
-
 class EpochPolicy(SubsetPolicy):
     """Offers a set until nobody chooses; its state has ``epochs``."""
 
@@ -99,9 +152,21 @@ class EpochPolicy(SubsetPolicy):
         rounds: int,
         rewards: Float[np.ndarray, " n"],
     ) -> None:
-        """Count purchases."""
-        count_purchases(state.epochs, rounds, rewards)
+        """Count purchases; the epoch is over if nobody chose in one of the rounds."""
+        bought = 0.0
+        for arm in range(len(rewards)):
+            state.epochs.purchases[arm] += rewards[arm]
+            bought += rewards[arm]
+        if bought < rounds:
+            for arm in range(len(rewards)):
+                state.epochs.number[arm] += state.epochs.subset[arm]
+            state.epochs.now.finished += 1
+            state.epochs.now.begins = True
 
     def recommend(self, state: Any, rng: Generator) -> Bool[np.ndarray, " n"]:
         """Return the best set under the mean purchases per epoch."""
-        return best_by_means(state.epochs, rng)
+        means = np.empty(len(state.epochs.number))
+        for arm in range(len(means)):
+            mean = state.epochs.purchases[arm] / max(state.epochs.number[arm], 1)
+            means[arm] = max(mean, 1e-9)
+        return best_assortment(rng, means, state.epochs.revenues, state.epochs.size)

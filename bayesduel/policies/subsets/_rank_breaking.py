@@ -19,11 +19,7 @@ def break_ranking(
     subset: Bool[np.ndarray, " n"],
     rewards: Float[np.ndarray, " n"],
 ) -> None:
-    """Count each ranked arm as a winner against every offered arm behind it.
-
-    ``rewards`` is larger for arms further ahead and 0 for the others; of one round.
-    A round without a choice, or a set of one arm, counts nothing.
-    """
+    """Count each ranked arm as a winner against every offered arm behind it."""
     for winner in range(len(rewards)):
         if rewards[winner] > 0.0:
             for loser in range(len(rewards)):
@@ -55,11 +51,9 @@ def upper_bound(bounds: Bounds, arm: int, rival: int) -> float:
 
 
 def log_last_beaten(bounds: Bounds, arm: int, rival: int) -> float:
-    """Return the log of the last round at which u_ij < 1/2, below 0 if there is none.
-
-    That is n (mean - 1/2)^2 / alpha. Both forms of a rule ask here alone, so that they
-    never disagree by a round.
-    """
+    """Return the log of the last round at which u_ij < 1/2, below 0 if none."""
+    # That is n (mean - 1/2)^2 / alpha. Both forms of a rule ask here, so they never
+    # disagree.
     lead = bounds.wins[rival, arm] - bounds.wins[arm, rival]
     if lead <= 0:
         return -1.0
@@ -77,18 +71,14 @@ def is_beaten(bounds: Bounds, arm: int, among: Bool[np.ndarray, " n"]) -> bool:
 
 def unbeaten(bounds: Bounds, among: Bool[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
     """Mark those of some arms that none of them surely beats."""
-    found = np.zeros(len(among), dtype=np.bool_)
+    mask = np.zeros(len(among), dtype=np.bool_)
     for arm in range(len(among)):
-        found[arm] = among[arm] and not is_beaten(bounds, arm, among)
-    return found
+        mask[arm] = among[arm] and not is_beaten(bounds, arm, among)
+    return mask
 
 
 def settled_rounds(bounds: Bounds) -> int:
-    """Count the rounds, this one included, in which no surely beaten arm gets better.
-
-    If nothing is learnt: an arm joins those that nobody surely beats when the last of
-    its lost comparisons is open again.
-    """
+    """Count the rounds from now in which no surely beaten arm gets better."""
     joins = math.inf
     for arm in range(len(bounds.wins)):
         last = -1.0
@@ -106,11 +96,9 @@ def add_rivals(
     subset: Bool[np.ndarray, " n"],
     missing: int,
 ) -> int:
-    """Add up to ``missing`` arms of a level to a set, as long as there are some.
-
-    The first is uniform among them; then the one whose smallest u against those of the
-    level that are already in is largest, ties at random. Returns how many were added.
-    """
+    """Add up to ``missing`` arms of a level to a set; return how many were added."""
+    # The first is uniform among them; then the one whose smallest u against those of
+    # the level that are already in is largest.
     closest = np.full(len(level), math.inf)
     left = level.copy()
     for added in range(missing):

@@ -142,8 +142,16 @@ class ChoiceBandits(SubsetPolicy):
         break_ranking(state.wins, subset, rewards)
         for arm in range(len(subset)):
             if subset[arm]:
-                state.against[arm] = evidence_against(state.wins, arm)
-        take_anchor(state)
+                evidence = 0.0
+                for rival in range(len(state.wins)):
+                    won, lost = state.wins[arm, rival], state.wins[rival, arm]
+                    if won < lost:
+                        number = won + lost
+                        evidence += number * kl_to_half(0.5 * (lost - won) / number)
+                state.against[arm] = evidence
+        state.now.listed -= 1
+        for index in range(state.now.listed):
+            state.queue[index] = state.queue[index + 1]
         needed, log_round = log_rounds_needed(state), math.log(float(round_))
         for arm in range(len(subset)):
             if needed[arm] <= log_round:
@@ -152,17 +160,6 @@ class ChoiceBandits(SubsetPolicy):
     def recommend(self, state: ChoiceState, rng: Generator) -> Bool[np.ndarray, " n"]:
         """Mark i*."""
         return only(lowest(state.against), len(state.wins))
-
-
-def evidence_against(wins: Int[np.ndarray, "n n"], arm: int) -> float:
-    """Return I_i, the evidence against an arm being chosen most."""
-    evidence = 0.0
-    for rival in range(len(wins)):
-        won, lost = wins[arm, rival], wins[rival, arm]
-        if won < lost:
-            number = won + lost
-            evidence += number * kl_to_half(0.5 * (lost - won) / number)
-    return evidence
 
 
 def opponent_of(wins: Int[np.ndarray, "n n"], arm: int, best: int) -> int:
@@ -194,17 +191,10 @@ def rounds_until_entry(state: ChoiceState, best: int, round_: int) -> int:
     return last_round_within(nearest, round_) - round_ + 2
 
 
-def take_anchor(state: ChoiceState) -> None:
-    """Take the first anchor out of the queue."""
-    state.now.listed -= 1
-    for place in range(state.now.listed):
-        state.queue[place] = state.queue[place + 1]
-
-
 def append(state: ChoiceState, arm: int) -> None:
     """Append an arm that is due, unless it is still to come."""
-    for place in range(state.now.listed):
-        if state.queue[place] == arm:
+    for index in range(state.now.listed):
+        if state.queue[index] == arm:
             return
     state.queue[state.now.listed] = arm
     state.now.listed += 1

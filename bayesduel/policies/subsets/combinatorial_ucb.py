@@ -12,12 +12,13 @@ from bayesduel.ops.rules import top
 from bayesduel.policies.policy import checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, warn_above_one
-from bayesduel.policies.subsets._index_stretches import (
+from bayesduel.policies.subsets._reward_counts import (
+    CountingPolicy,
+    RewardCounts,
     best_outside,
     index_values,
     safe_rounds,
 )
-from bayesduel.policies.subsets._reward_counts import CountingPolicy, RewardCounts
 from theory.arguments import number_above
 
 if TYPE_CHECKING:
@@ -98,8 +99,7 @@ class CombinatorialUCB(CountingPolicy):
         subset = top(rng, values, state.size)
         rounds = 1
         if self.look_ahead:
-            # The others grow with log t: allow them as long as the set may last at
-            # most.
+            # The others grow with log t: allow them the longest time.
             width = width_at(self, round_)
             longest = safe_rounds(state, subset, width, best_outside(subset, values))
             later = indices(self, state, round_ + longest)

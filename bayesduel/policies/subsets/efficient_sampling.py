@@ -26,11 +26,8 @@ from theory.arguments import integer_from, one_of
 if TYPE_CHECKING:
     from bayesduel.instances.subset_world import SubsetWorld
 
-_HALVINGS = 60
-"""Steps of the bisection of the multiplier of ESCB-1."""
-
-_ROUNDING = 1e-12
-"""Indices that differ by less than this, relatively, are ties."""
+_HALVINGS = 60  # Steps of the bisection of the multiplier of ESCB-1
+_ROUNDING = 1e-12  # Indices that differ by less than this, relatively, are ties
 
 
 class ESCBState(NamedTuple):
@@ -143,13 +140,15 @@ class ESCB(SubsetPolicy):
         means, times = mean_rewards(counts), counts.plays.astype(np.float64)
         known = Beliefs(means, times, budget, self.index)
         if len(state.sets) > 0:
-            arms = best_of_all(rng, known, state.sets, state.values)
+            for index in range(len(state.sets)):
+                state.values[index] = set_index(known, state.sets[index])
+            arms = state.sets[drawn_highest(rng, state.values, _ROUNDING)]
         else:
             optimistic = means + np.sqrt(0.5 * budget / times)
             arms = climbed(rng, known, top(rng, means, counts.size))
-            other = climbed(rng, known, top(rng, optimistic, counts.size))
-            if is_better(rng, set_index(known, other), set_index(known, arms)):
-                arms = other
+            climbed_set = climbed(rng, known, top(rng, optimistic, counts.size))
+            if is_better(rng, set_index(known, climbed_set), set_index(known, arms)):
+                arms = climbed_set
         subset = np.zeros(len(means), dtype=np.bool_)
         for arm in arms:
             subset[arm] = True
@@ -178,18 +177,6 @@ def all_sets(num_arms: int, size: int) -> Int[np.ndarray, "S k"]:
     return np.array(list(combinations(range(num_arms), size)), dtype=np.int64)
 
 
-def best_of_all(
-    rng: Generator,
-    known: Beliefs,
-    sets: Int[np.ndarray, "S k"],
-    values: Float[np.ndarray, " S"],
-) -> Int[np.ndarray, " k"]:
-    """Compare all sets; of equal ones draw one."""
-    for place in range(len(sets)):
-        values[place] = set_index(known, sets[place])
-    return sets[drawn_highest(rng, values, _ROUNDING)]
-
-
 def is_better(rng: Generator, value: float, other: float) -> bool:
     """Say whether the first value is the largest; of equal ones toss a coin."""
     if abs(value - other) <= _ROUNDING * max(abs(value), abs(other)):
@@ -206,17 +193,17 @@ def climbed(
     values = np.zeros((len(arms), len(others)))
     while len(others) > 0:
         now = set_index(known, arms)
-        for place in range(len(arms)):
-            arm = arms[place]
+        for index in range(len(arms)):
+            arm = arms[index]
             for rival in range(len(others)):
-                arms[place] = others[rival]
-                values[place, rival] = set_index(known, arms)
-            arms[place] = arm
+                arms[index] = others[rival]
+                values[index, rival] = set_index(known, arms)
+            arms[index] = arm
         best = drawn_highest(rng, values.ravel(), _ROUNDING)
-        place, rival = best // len(others), best % len(others)
-        if values[place, rival] <= now * (1.0 + _ROUNDING):
+        index, rival = best // len(others), best % len(others)
+        if values[index, rival] <= now * (1.0 + _ROUNDING):
             break
-        arms[place], others[rival] = others[rival], arms[place]
+        arms[index], others[rival] = others[rival], arms[index]
     return arms
 
 
@@ -225,26 +212,23 @@ def set_index(known: Beliefs, arms: Int[np.ndarray, " k"]) -> float:
     if known.kind == 1:
         return divergence_index(known, arms)
     total, spread = 0.0, 0.0
-    for place in range(len(arms)):
-        arm = int(arms[place])
+    for index in range(len(arms)):
+        arm = int(arms[index])
         total += known.means[arm]
         spread += 1.0 / known.times[arm]
     return total + math.sqrt(0.5 * known.budget * spread)
 
 
 def divergence_index(known: Beliefs, arms: Int[np.ndarray, " k"]) -> float:
-    """Solve max sum q_i, sum N_i KL(m_i, q_i) <= f.
-
-    Stationary points have N_i (q_i - m_i)/(q_i (1 - q_i)) = 1/lambda; with
-    b_i = 1/(lambda N_i), q_i is a root of b q^2 + (1 - b) q - m = 0. The sum of the
-    divergences grows with 1/lambda, whose logarithm is bisected.
-    """
+    """Solve max sum q_i, sum N_i KL(m_i, q_i) <= f."""
+    # Stationary points have N_i (q_i - m_i)/(q_i (1 - q_i)) = 1/lambda; with b_i =
+    # 1/(lambda N_i), q_i is a root of b q^2 + (1 - b) q - m = 0. 1/lambda is bisected.
     low, high = -40.0, 60.0
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         scale, spent = math.exp(middle), 0.0
-        for place in range(len(arms)):
-            arm = int(arms[place])
+        for index in range(len(arms)):
+            arm = int(arms[index])
             mean, times = known.means[arm], known.times[arm]
             spent += times * divergence(mean, upper_mean(mean, scale / times))
         if spent <= known.budget:
@@ -252,8 +236,8 @@ def divergence_index(known: Beliefs, arms: Int[np.ndarray, " k"]) -> float:
         else:
             high = middle
     total = 0.0
-    for place in range(len(arms)):
-        arm = int(arms[place])
+    for index in range(len(arms)):
+        arm = int(arms[index])
         total += upper_mean(known.means[arm], math.exp(low) / known.times[arm])
     return total
 

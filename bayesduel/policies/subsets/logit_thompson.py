@@ -14,8 +14,8 @@ from bayesduel.policies.subset_base import OfferingPolicy
 if TYPE_CHECKING:
     from bayesduel.instances.subset_world import SubsetWorld
 
+# Different sets whose choices are kept; the likelihood is a sum over them
 MOST_SETS = 1000
-"""Different sets whose choices are kept; the likelihood is a sum over them."""
 
 
 @register("logit-ts", acronym="Logit-TS")

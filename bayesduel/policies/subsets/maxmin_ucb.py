@@ -31,10 +31,7 @@ class Comparisons(NamedTuple):
 
 
 class WinsPolicy(SubsetPolicy):
-    """Breaks choices into comparisons and counts who won them.
-
-    A rule has a number ``alpha`` above 1/2, the width of its confidence bounds.
-    """
+    """Breaks choices into comparisons and counts who won them."""
 
     alpha: float = checked(0.51, number_above, 0.5)
     compiled = True

@@ -11,11 +11,11 @@ from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.policies.policy import Problem, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer
-from bayesduel.policies.subsets._assortments import best_assortment
 from bayesduel.policies.subsets._epochs import (
     EpochPolicy,
     Epochs,
     begin_epoch,
+    best_assortment,
     no_epochs,
     offer_of_epoch,
 )

@@ -12,11 +12,11 @@ from bayesduel.ops.rules import only
 from bayesduel.policies.policy import Problem, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer
-from bayesduel.policies.subsets._assortments import best_assortment
 from bayesduel.policies.subsets._epochs import (
     EpochPolicy,
     Epochs,
     begin_epoch,
+    best_assortment,
     no_epochs,
     offer_of_epoch,
 )
@@ -132,17 +132,12 @@ def next_set(state: SampledState, rng: Generator) -> Bool[np.ndarray, " n"]:
                 return only(arm, num_arms)
         weights = correlated_weights(state, rng)
     else:
-        weights = beta_weights(epochs, rng)
+        # v_i = 1/theta_i - 1 is a quotient of two Gamma numbers.
+        weights = np.empty(len(epochs.number))
+        for arm in range(len(weights)):
+            of_purchases = rng.standard_gamma(epochs.purchases[arm] + 1.0)
+            weights[arm] = of_purchases / rng.standard_gamma(epochs.number[arm] + 1.0)
     return best_assortment(rng, weights, epochs.revenues, epochs.size)
-
-
-def beta_weights(epochs: Epochs, rng: Generator) -> Float[np.ndarray, " n"]:
-    """Draw v_i = 1/theta_i - 1: a quotient of two Gamma numbers."""
-    weights = np.empty(len(epochs.number))
-    for arm in range(len(weights)):
-        of_purchases = rng.standard_gamma(epochs.purchases[arm] + 1.0)
-        weights[arm] = of_purchases / rng.standard_gamma(epochs.number[arm] + 1.0)
-    return weights
 
 
 def correlated_weights(state: SampledState, rng: Generator) -> Float[np.ndarray, " n"]:

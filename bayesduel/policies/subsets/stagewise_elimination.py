@@ -87,7 +87,7 @@ class StagewiseElimination(SubsetPolicy):
         0.0,
         number_that,
         rule="from 0, which stands for 1/horizon, to below 1",
-        holds=lambda each: 0 <= each < 1,
+        holds=lambda share: 0 <= share < 1,
     )
     radius: str = checked("hoeffding", one_of, ("hoeffding", "bernstein"))
     look_ahead: bool = True
@@ -166,39 +166,34 @@ class StagewiseElimination(SubsetPolicy):
 def decide(state: StageState, rng: Generator) -> None:
     """Accept and reject arms at the end of a stage, and begin the next one."""
     undecided, accepted, means = state.undecided, state.accepted, state.last_means
-    plays, own = 2.0**state.now.stage, np.full(len(state.totals), -1.0)
-    for arm in range(len(own)):
+    plays, own_values = 2.0**state.now.stage, np.full(len(state.totals), -1.0)
+    for arm in range(len(own_values)):
         if undecided[arm]:
-            own[arm] = means[arm] = state.totals[arm] / plays
+            own_values[arm] = means[arm] = state.totals[arm] / plays
         state.totals[arm] = 0.0
     # Arms with equal means have equal radii: which of them comes first does not matter.
-    leaders = top(rng, own, places_left(state))
+    leaders = top(rng, own_values, state.size - count(state.accepted))
     last, next_best = math.inf, -1.0
-    for arm in range(len(own)):
+    for arm in range(len(own_values)):
         if leaders[arm]:
-            last = min(last, own[arm])
+            last = min(last, own_values[arm])
         else:
-            next_best = max(next_best, own[arm])
+            next_best = max(next_best, own_values[arm])
     lowest_of_last = last - radius(state, last, plays)
     highest_of_next = next_best + radius(state, next_best, plays)
-    for arm in range(len(own)):
+    for arm in range(len(own_values)):
         if undecided[arm]:
-            width = radius(state, own[arm], plays)
-            accepted[arm] = own[arm] - width > highest_of_next
-            is_rejected = own[arm] + width < lowest_of_last
+            width = radius(state, own_values[arm], plays)
+            accepted[arm] = own_values[arm] - width > highest_of_next
+            is_rejected = own_values[arm] + width < lowest_of_last
             undecided[arm] = not accepted[arm] and not is_rejected
-    left = places_left(state)
+    left = state.size - count(state.accepted)
     if left == 0 or count(undecided) <= left:
-        for arm in range(len(own)):
+        for arm in range(len(own_values)):
             accepted[arm] = accepted[arm] or (left > 0 and undecided[arm])
             undecided[arm] = False
     state.now.stage += 1
     state.now.repetitions = 1 << state.now.stage
-
-
-def places_left(state: StageState) -> int:
-    """Return k', how many arms are still to be accepted."""
-    return state.size - count(state.accepted)
 
 
 def count(mask: Bool[np.ndarray, " n"]) -> int:

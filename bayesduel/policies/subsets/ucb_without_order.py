@@ -14,12 +14,13 @@ from bayesduel.ops.rules import top
 from bayesduel.policies.policy import checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer
-from bayesduel.policies.subsets._index_stretches import (
+from bayesduel.policies.subsets._reward_counts import (
+    CountingPolicy,
+    RewardCounts,
     best_outside,
     index_values,
     safe_rounds,
 )
-from bayesduel.policies.subsets._reward_counts import CountingPolicy, RewardCounts
 from theory.arguments import number_above
 from theory.theorems import choice_table_bounds
 

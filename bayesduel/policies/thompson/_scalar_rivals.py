@@ -18,20 +18,17 @@ from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.ops.scalar.draws import waiting_time
 from bayesduel.ops.scalar.resolved_rounds import NEVER
 
+# Costs that differ by less, relatively, are equal: their order must not depend on the
+# order in which numbers were added
 EQUAL_COSTS = 1e-9
-"""Costs that differ by less, relatively, are equal: their order must not depend on the
-order in which numbers were added."""
 
 
 @compiled
 def rounds_before_event(
     rng: Generator, probability: float, steps: int, round_: int
 ) -> tuple[int, bool]:
-    """Draw how many self-duels come before a round that explores, and whether one does.
-
-    Each round explores with this probability. With ``steps`` one round is drawn, else
-    all to come.
-    """
+    """Draw how many self-duels come before a round that explores, and if one does."""
+    # With ``steps`` one round is drawn, else all to come.
     if probability >= 1.0:
         return 0, True
     if steps:
@@ -57,6 +54,12 @@ def is_due(duels: int, events: int, num_arms: int) -> bool:
     return duels * duels * (num_arms * (num_arms - 1) // 2) < events
 
 
+@compiled
+def recommend(state: Any, rng: Generator) -> int:
+    """Return the leader."""
+    return state.now[0].leader
+
+
 # --- Arms that may lead --------------------------------------------------------------
 
 
@@ -76,14 +79,11 @@ def list_fewest_losses(state: Any) -> int:
 
 @compiled
 def find_costs(state: Any, count: int) -> float:
-    """Find what it costs to prove each of the listed arms a winner; return the least.
-
-    Prices of all pairs, per unit of evidence, are known.
-    """
+    """Find what it costs to prove each listed arm a winner; return the least."""
     arms, least = state.arms, math.inf
-    for place in range(count):
-        arms[place].cost = _cost_of_proof(state, arms[place].listed)
-        least = min(least, arms[place].cost)
+    for index in range(count):
+        arms[index].cost = _cost_of_proof(state, arms[index].listed)
+        least = min(least, arms[index].cost)
     return least
 
 
@@ -97,10 +97,8 @@ def _strict_losses(state: Any, arm: int) -> int:
 
 @compiled
 def _cost_of_proof(state: Any, winner: int) -> float:
-    """Solve the efficient program for one winner in closed form, as ``ecw_costs``.
-
-    Infinite for an arm that has not the fewest losses, even pairs left out.
-    """
+    """Solve the efficient program for one winner in closed form, as ``ecw_costs``."""
+    # Infinite for an arm that has not the fewest losses, even pairs left out.
     num_arms, total = state.arms.size, 0.0
     losses = _strict_losses(state, winner)
     for arm in range(num_arms):
@@ -121,17 +119,17 @@ def _block_cost(state: Any, winner: int, rival: int, excess: int) -> float:
     prices, count = state.spare[0], 0
     for superior in range(state.arms.size):
         if superior != winner and state.pairs[superior, rival].lead > 0:
-            price, place = state.pairs[superior, rival].price, count
-            while place > 0 and prices[place - 1] > price:
-                prices[place] = prices[place - 1]
-                place -= 1
-            prices[place] = price
+            price, index = state.pairs[superior, rival].price, count
+            while index > 0 and prices[index - 1] > price:
+                prices[index] = prices[index - 1]
+                index -= 1
+            prices[index] = price
             count += 1
     running, least = 0.0, math.inf
-    for place in range(count):
-        running += prices[place]
-        if place + 1 > excess:
-            least = min(least, running / (place + 1 - excess))
+    for index in range(count):
+        running += prices[index]
+        if index + 1 > excess:
+            least = min(least, running / (index + 1 - excess))
     return least
 
 
@@ -147,7 +145,10 @@ def refresh_after(state: Any, leader: int, one: int, other: int) -> None:
     elif leader in (one, other):
         _refresh_defeats(state)
     else:
-        _refresh_rivals(state, one, other)
+        for rival in (one, other):
+            _refresh_own_wins(state, rival)
+            _refresh_probability(state, rival)
+        _refresh_total(state)
 
 
 @compiled
@@ -160,25 +161,16 @@ def refresh_everything(state: Any) -> None:
 
 
 @compiled
-def _refresh_rivals(state: Any, one: int, other: int) -> None:
-    """Bring two rivals up to date that have met."""
-    for rival in (one, other):
-        _refresh_own_wins(state, rival)
-        _refresh_probability(state, rival)
-    _refresh_total(state)
-
-
-@compiled
 def _refresh_defeats(state: Any) -> None:
-    """Bring all rivals up to date after a duel of the leader.
-
-    For every rival the distribution of the leader's defeats by the others: the arms are
-    halved again and again, and each half takes in the pairs of the other one. Leaving a
-    factor out of a product by division would lose the digits of small probabilities.
-    """
+    """Bring all rivals up to date after a duel of the leader."""
+    # Arms are halved again and again, and each half takes in the pairs of the other
+    # one: dividing a factor out of a product would lose the digits of small
+    # probabilities.
     padded, size = len(state.defeats), state.arms.size + 1
     current, following = state.defeats, state.spare
-    _empty_product(current, 0, size)
+    for count in range(size):
+        current[0, count] = 0.0
+    current[0, 0] = 1.0
     segments = 1
     while segments < padded:
         half = padded // (2 * segments)
@@ -201,20 +193,8 @@ def _refresh_defeats(state: Any) -> None:
 
 
 @compiled
-def _empty_product(
-    distributions: Float[np.ndarray, "P N"], row: int, size: int
-) -> None:
-    for count in range(size):
-        distributions[row, count] = 0.0
-    distributions[row, 0] = 1.0
-
-
-@compiled
 def _multiply_in(
-    state: Any,
-    distributions: Float[np.ndarray, "P N"],
-    row: int,
-    arm: int,
+    state: Any, distributions: Float[np.ndarray, "P N"], row: int, arm: int
 ) -> None:
     """Add the sign of "the leader loses to this arm" to a distribution."""
     leader = state.now[0].leader

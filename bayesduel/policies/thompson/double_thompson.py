@@ -223,30 +223,52 @@ class DoubleThompson(KernelPolicy):
         )
 
 
-_BLOCK = 32
-"""Rounds that are stepped before looking ahead is considered again."""
+_BLOCK = 32  # Rounds that are stepped before looking ahead is considered again
 
+# Above this rate of events the next rounds are stepped: half of them are events
 _MOST_HAZARD = 0.7
-"""Above this rate of events the next rounds are stepped: half of them are events."""
+_DRAWN = 4096  # Up to this round the champion of each idle round of D-TS+ is drawn
 
-_DRAWN = 4096
-"""Up to this round the champion of each idle round of D-TS+ is drawn."""
-
+# Which round comes after the idle ones: any; none, as the sets change before; one in
+# which there is an upset; one in which there is none and a challenger succeeds
 _ANY, _NOTHING, _BY_UPSET, _BY_SUCCESS = 0, 1, 2, 3
-"""Which round comes after the idle ones: any; none, as the sets change before; one in
-which there is an upset; one in which there is none and a challenger succeeds."""
 
 
-def kernel(prior: Real[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
-    """Return the kernel; ``prior`` is one number or a table, in the order of the arms.
+# Forms: step or look ahead, whichever is faster, or always the one
+EITHER, STEP, LOOK_AHEAD = 0, 1, 2
 
-    ``options`` are those of :func:`new_state`.
-    """
+
+def kernel(
+    prior: Real[np.ndarray, "*shape"],
+    *,
+    alpha: float,
+    elimination: bool,
+    ties_by_regret: bool,
+    form: int = EITHER,
+) -> ScalarKernel:
+    """Return the kernel; ``prior`` is one number, or a table in the order of arms."""
 
     def initial_state(
         order: Int[np.ndarray, " K"], horizon: int
     ) -> DoubleThompsonKernel:
-        return new_state(prior_in_order(prior, order), **options)
+        num_arms = len(order)
+        square = num_arms, num_arms
+        state = DoubleThompsonKernel(
+            *tables(num_arms, _NOW, _ARM, _PAIR),
+            trails=np.zeros(square, dtype=np.int8),
+            threshold=np.zeros(square, dtype=np.uint16),
+            flips=np.zeros(square, dtype=bool),
+            sampled_votes=np.zeros(num_arms, dtype=np.int16),
+            upset_tails=np.zeros(square),
+            bits=new_bits(num_arms),
+            tails=tail_table(),
+        )
+        state.now["elimination"] = elimination
+        state.now["ties_by_regret"] = ties_by_regret
+        state.now["form"] = form
+        state.pairs["prior"] = prior_in_order(prior, order)
+        start_bounds(state, alpha=alpha)
+        return state
 
     return ScalarKernel("double_thompson", initial_state)
 
@@ -254,9 +276,7 @@ def kernel(prior: Real[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
 # --- The state of a run, and its rounds ----------------------------------------------
 
 
-EITHER, STEP, LOOK_AHEAD = 0, 1, 2
-"""Forms: step or look ahead, whichever is faster, or always the one."""
-
+# Single numbers
 _NOW = np.dtype(
     [
         *NOW_FIELDS,
@@ -275,8 +295,6 @@ _NOW = np.dtype(
         ("round", np.int64),
     ]
 )
-"""Single numbers."""
-
 _ARM = np.dtype(
     [
         *ARM_FIELDS,
@@ -309,11 +327,7 @@ _PAIR = np.dtype(
 
 
 class DoubleThompsonKernel(NamedTuple):
-    """The state of one run.
-
-    Numbers of a pair stand together, but those that make the signs of a sample: they
-    are read row by row, many at a time.
-    """
+    """The state of one run; signs of a sample are read row by row, many at a time."""
 
     now: Records  # One of ``_NOW``.
     arms: Records  # K of ``_ARM``.
@@ -331,39 +345,15 @@ class DoubleThompsonKernel(NamedTuple):
     tails: Float[np.ndarray, "B N"]
 
 
-def new_state(
-    prior: Real[np.ndarray, "K K"],
-    *,
-    alpha: float,
-    elimination: bool,
-    ties_by_regret: bool,
-    form: int = EITHER,
-) -> DoubleThompsonKernel:
-    """Return the state before the first round."""
-    num_arms = len(prior)
-    square = (num_arms, num_arms)
-    state = DoubleThompsonKernel(
-        *tables(num_arms, _NOW, _ARM, _PAIR),
-        trails=np.zeros(square, dtype=np.int8),
-        threshold=np.zeros(square, dtype=np.uint16),
-        flips=np.zeros(square, dtype=bool),
-        sampled_votes=np.zeros(num_arms, dtype=np.int16),
-        upset_tails=np.zeros(square),
-        bits=new_bits(num_arms),
-        tails=tail_table(),
-    )
-    state.now["elimination"] = elimination
-    state.now["ties_by_regret"] = ties_by_regret
-    state.now["form"] = form
-    state.pairs["prior"] = prior
-    start_bounds(state, alpha=alpha)
-    return state
-
-
 @compiled
 def init(state: DoubleThompsonKernel, rng: Generator) -> None:
-    """Fill in what the prior says."""
-    start(state)
+    """Fill in what the prior says of all pairs."""
+    num_arms = state.arms.size
+    for i in range(num_arms):
+        for j in range(i + 1, num_arms):
+            state.trails[i, j], state.trails[j, i] = -1, 1
+            state.arms[i].votes += 1
+            refresh_tail(state, i, j)
 
 
 @compiled
@@ -405,10 +395,8 @@ def choose(state: DoubleThompsonKernel, rng: Generator, round_: int) -> Duel:
 def _what_comes(
     state: DoubleThompsonKernel, rng: Generator, round_: int
 ) -> tuple[int, int, float]:
-    """Return the kind of the next round, the idle ones before it, and its level.
-
-    The level is an exponential variable below the rate of the kind.
-    """
+    """Return the kind of the next round, the idle ones before it, and its level."""
+    # The level is an exponential variable below the rate of the kind.
     now = state.now[0]
     if now.form != LOOK_AHEAD:
         if now.steps_left == 0 and 2 * now.idle_steps < _BLOCK:
@@ -439,11 +427,8 @@ def _champion(state: DoubleThompsonKernel, rng: Generator) -> int:
 
 @compiled
 def _column_rate(state: DoubleThompsonKernel, leader: int) -> float:
-    """Return the rate of the column of a leader of D-TS+.
-
-    The exponential variable of all leaders, below the largest rate, leaves the column
-    empty where it exceeds that.
-    """
+    """Return the rate of the column of a leader of D-TS+."""
+    # The column is empty where the exponential variable of all leaders exceeds it.
     rank = 0
     while state.arms[rank].leader != leader:
         rank += 1
@@ -452,11 +437,8 @@ def _column_rate(state: DoubleThompsonKernel, leader: int) -> float:
 
 @compiled
 def _first_to_lose(state: DoubleThompsonKernel, rng: Generator) -> tuple[int, float]:
-    """Draw the first arm of D-TS given no upset and that a challenger succeeds.
-
-    In proportion to 1 - exp(-rate of its column). With it comes an exponential variable
-    below that rate.
-    """
+    """Draw the first arm of D-TS given no upset and that a challenger succeeds."""
+    # In proportion to 1 - exp(-rate of its column), with a variable below that.
     arms, now = state.arms, state.now[0]
     for rank in range(now.num_leaders):
         arms[rank].weight = -math.expm1(-arms[rank].column_rate)
@@ -471,12 +453,9 @@ def share_idle_rounds(
     rounds: int,
     shares: Int[np.ndarray, " K"],
 ) -> None:
-    """Share the idle rounds among the leaders.
-
-    The first arm of D-TS has the distribution exp(-rate of its column), normalized.
-    That of D-TS+ is uniform where all arms lead, as none of them has an estimated
-    regret; otherwise it has no closed form.
-    """
+    """Share the idle rounds among the leaders."""
+    # The first arm of D-TS has the distribution exp(-rate of its column), normalized.
+    # That of D-TS+ is uniform where all arms lead; otherwise it has no closed form.
     arms, count = state.arms, state.now[0].num_leaders
     by_regret = state.now[0].ties_by_regret
     if by_regret and count < arms.size:
@@ -507,12 +486,9 @@ def _share_by_sample(
     rounds: int,
     shares: Int[np.ndarray, " K"],
 ) -> None:
-    """Share the idle rounds in proportion to how often a leader is drawn.
-
-    Each round is drawn up to round ``_DRAWN``. Later there are as many draws as a run
-    of that length has rounds in a stretch of the same part of it, so that all stretches
-    together take no more than ``_DRAWN`` (1 + log(T / ``_DRAWN``)) draws, and one each.
-    """
+    """Share the idle rounds in proportion to how often a leader is drawn."""
+    # All stretches of a run take no more than ``_DRAWN`` (1 + log(T / ``_DRAWN``))
+    # draws, and one each.
     part = rounds / (state.now[0].round - 1.0 + rounds)
     draws = min(rounds, math.ceil(_DRAWN * part))
     for _ in range(draws):
@@ -528,13 +504,10 @@ def _share_by_sample(
 
 @compiled
 def _success_rate(state: DoubleThompsonKernel) -> float:
-    """Return the rate at which some challenger of the first arm succeeds.
-
-    With rates lam_w, no one succeeds with the mean of exp(-lam_w) over the leaders.
-    D-TS+: one exponential variable for all leaders, drawn apart
-    from the first arm, says whether its column is empty, so a round counts as idle if
-    it exceeds the largest rate.
-    """
+    """Return the rate at which some challenger of the first arm succeeds."""
+    # With rates lam_w, no one succeeds with the mean of exp(-lam_w) over the leaders.
+    # In D-TS+ one exponential variable for all leaders says whether the column is
+    # empty, so a round is idle if it exceeds the largest rate.
     arms, count = state.arms, state.now[0].num_leaders
     safest, riskiest = math.inf, 0.0
     for rank in range(count):
@@ -556,8 +529,7 @@ def _success_rate(state: DoubleThompsonKernel) -> float:
 # --- Upsets of D-TS: what may change the winners of its first sample ------------------
 
 
-NO_UPSET = math.inf
-"""Target of ``sample_votes_given``."""
+NO_UPSET = math.inf  # Target of ``sample_votes_given``
 
 
 @compiled
@@ -573,8 +545,8 @@ def _owns(state: DoubleThompsonKernel, i: int, j: int) -> bool:
 def rate_of_upsets(state: DoubleThompsonKernel) -> float:
     """Return -log P(no upset)."""
     arms, total = state.arms, 0.0
-    for place in range(state.now[0].num_candidates):
-        i = arms[place].candidate
+    for index in range(state.now[0].num_candidates):
+        i = arms[index].candidate
         if arms[i].lacking == 0:
             continue
         if not arms[i].upset_is_known:
@@ -617,12 +589,9 @@ def _flip_probability(state: DoubleThompsonKernel, i: int, j: int) -> float:
 
 @compiled
 def _find_tails(state: DoubleThompsonKernel, i: int, enough: float) -> float:
-    """Fill ``upset_tails`` for an arm whose pairs are listed; return its first entry.
-
-    [row, n] is the probability that of the listed pairs from ``row`` on at least n
-    flip, or with ``enough`` 0 instead of 1 that fewer do. Found are those n that can
-    still be needed after the rows before, and one more than there are rows left.
-    """
+    """Fill ``upset_tails`` for an arm whose pairs are listed; return the first one."""
+    # [row, n] is the probability that of the listed pairs from ``row`` on at least n
+    # flip, or with ``enough`` 0 that fewer do.
     tails, rows, most = (
         state.upset_tails,
         state.now[0].num_listed,
@@ -646,21 +615,18 @@ def _find_tails(state: DoubleThompsonKernel, i: int, enough: float) -> float:
 def sample_votes_given(
     state: DoubleThompsonKernel, rng: Generator, target: float
 ) -> None:
-    """Count the votes given the first upset, or given none.
-
-    The first one is that of the candidate with which the running rate passes
-    ``target``. Before it there is none, after it all pairs flip freely, as do those
-    that belong to nobody. ``rate_of_upsets`` adds in the same order, so that a target
-    below its total is always passed.
-    """
+    """Count the votes given the first upset, or given none."""
+    # The first is that of the candidate with which the running rate passes ``target``;
+    # before it there is none, after it all pairs flip freely. ``rate_of_upsets`` adds
+    # in the same order, so a target below its total is always passed.
     arms = state.arms
-    running, found = 0.0, False
+    running, is_forced = 0.0, False
     for i in range(arms.size):
         state.sampled_votes[i] = arms[i].votes
-    for place in range(state.now[0].num_candidates):
-        i = arms[place].candidate
+    for index in range(state.now[0].num_candidates):
+        i = arms[index].candidate
         has_upset = arms[i].lacking > 0
-        conditioned = has_upset and not found
+        conditioned = has_upset and not is_forced
         for j in range(arms.size):
             if has_upset and _owns(state, i, j):
                 flips = not conditioned and flip(state, rng, i, j)
@@ -674,10 +640,10 @@ def sample_votes_given(
         if conditioned:
             before = running
             running += arms[i].upset_rate
-            found = arms[i].upset_rate > 0.0 and running >= target
+            is_forced = arms[i].upset_rate > 0.0 and running >= target
             if arms[i].lacking > 1:
-                _flip_listed(state, rng, i, found)
-            elif found:
+                _flip_listed(state, rng, i, is_forced)
+            elif is_forced:
                 _flip_some(state, rng, i, target - before)
 
 
@@ -685,20 +651,17 @@ def sample_votes_given(
 def _flip_some(
     state: DoubleThompsonKernel, rng: Generator, i: int, target: float
 ) -> None:
-    """Flip pairs of an arm given that one of them flips.
-
-    The first lies where the running rate passes ``target``.
-    """
+    """Flip pairs of an arm given that one of them flips."""
     target = min(target, state.arms[i].upset_rate)
-    running, found = 0.0, False
+    running, is_forced = 0.0, False
     for j in range(state.arms.size):
         if not _owns(state, i, j):
             continue
-        if found:
+        if is_forced:
             flips = flip(state, rng, i, j)
         else:
             running += state.pairs[i, j].flip_rate
-            found = flips = state.pairs[i, j].flip_rate > 0.0 and running >= target
+            is_forced = flips = state.pairs[i, j].flip_rate > 0.0 and running >= target
         _note_flip(state, i, j, flips)
 
 
@@ -706,11 +669,8 @@ def _flip_some(
 def _flip_listed(
     state: DoubleThompsonKernel, rng: Generator, i: int, upset: bool
 ) -> None:
-    """Flip pairs of an arm given its upset, or that it does not happen.
-
-    Pair after pair, each with its own probability times the probability that those
-    behind it supply what is then still needed, or do not.
-    """
+    """Flip pairs of an arm given its upset, or that it does not happen."""
+    # Pair after pair, times P(those behind supply what is then needed).
     _list_pairs(state, i)
     _find_tails(state, i, 1.0 if upset else 0.0)
     rows, needed = state.now[0].num_listed, state.arms[i].lacking
@@ -748,8 +708,8 @@ def sample_votes(state: DoubleThompsonKernel, rng: Generator) -> None:
     for i in range(num_arms):
         state.sampled_votes[i] = state.arms[i].votes
     parts = 1 if state.now[0].num_candidates == num_arms else 2
-    for place in range(state.now[0].num_candidates):
-        i = state.arms[place].candidate
+    for index in range(state.now[0].num_candidates):
+        i = state.arms[index].candidate
         begin, end = i + 1, num_arms
         for part in range(parts):
             flip_row(state, rng, i, begin, end, part == 1)
@@ -765,10 +725,7 @@ def flip_row(
     end: int,
     skip_candidates: bool,
 ) -> None:
-    """Let the pairs of one arm with those from ``begin`` to ``end`` flip.
-
-    A pair of two candidates belongs to the row of the lower one.
-    """
+    """Let the pairs of one arm with those from ``begin`` to ``end`` flip."""
     count = end - begin
     if count == 0:
         return
@@ -810,8 +767,8 @@ def first_arm(state: DoubleThompsonKernel, rng: Generator) -> int:
     """Return the candidate with the most sampled votes, ties by the rule."""
     arms, now = state.arms, state.now[0]
     most = -1
-    for place in range(now.num_candidates):
-        i = arms[place].candidate
+    for index in range(now.num_candidates):
+        i = arms[index].candidate
         votes = state.sampled_votes[i]
         if votes > most:
             most, now.num_listed = votes, 0
@@ -827,12 +784,9 @@ def first_arm(state: DoubleThompsonKernel, rng: Generator) -> int:
 
 @compiled
 def _keep_least_regret(state: DoubleThompsonKernel, rng: Generator) -> None:
-    """Keep those listed arms that D-TS+ prefers (Wu and Liu 2016, Section 4.3).
-
-    R_i = sum over j of r_ij / KL(theta_ij, 1/2) with r_ij = zeta_max - (zeta_i +
-    zeta_j) / 2, where zeta_max is of all arms: so the votes of those that are no
-    candidates are needed, and the magnitudes of tied arms that cost regret.
-    """
+    """Keep those listed arms that D-TS+ prefers (Wu and Liu 2016, Section 4.3)."""
+    # R_i = sum over j of r_ij / KL(theta_ij, 1/2) with r_ij = zeta_max - (zeta_i +
+    # zeta_j) / 2, where zeta_max is of all arms.
     arms, votes, now = state.arms, state.sampled_votes, state.now[0]
     count = now.num_listed
     most = _most_votes_of_all(state, rng)
@@ -848,7 +802,14 @@ def _keep_least_regret(state: DoubleThompsonKernel, rng: Generator) -> None:
             # A pair of two tied arms has one magnitude: it counts for both.
             if j == i or loss == 0 or (is_tied and j < i):
                 continue
-            term = loss / _divergence(state, rng, i, j)
+            # How far theta_ij is from 1/2, given its sign.
+            above = (state.trails[i, j] > 0) == flipped(state, i, j)
+            first, second = (i, j) if above else (j, i)
+            one, other = state.pairs[first, second], state.pairs[second, first]
+            offset = offset_above_half(
+                one.wins + one.prior, other.wins + other.prior, rng
+            )
+            term = loss / max(kl_to_half(offset), _SMALLEST_DIVERGENCE)
             arms[rank].weight += term
             if is_tied:
                 arms[other_rank - 1].weight += term
@@ -875,16 +836,6 @@ def _most_votes_of_all(state: DoubleThompsonKernel, rng: Generator) -> int:
 
 
 @compiled
-def _divergence(state: DoubleThompsonKernel, rng: Generator, i: int, j: int) -> float:
-    """Draw how far theta_ij is from 1/2, given its sign."""
-    above = (state.trails[i, j] > 0) == flipped(state, i, j)
-    first, second = (i, j) if above else (j, i)
-    one, other = state.pairs[first, second], state.pairs[second, first]
-    offset = offset_above_half(one.wins + one.prior, other.wins + other.prior, rng)
-    return max(kl_to_half(offset), _SMALLEST_DIVERGENCE)
-
-
-@compiled
 def successes(state: DoubleThompsonKernel, rng: Generator, first: int) -> int:
     """List the arms whose second sample exceeds 1/2; return how many there are."""
     start = take_words(state.bits, rng, state.arms.size)
@@ -903,11 +854,8 @@ def successes(state: DoubleThompsonKernel, rng: Generator, first: int) -> int:
 def successes_given_one(
     state: DoubleThompsonKernel, rng: Generator, first: int, target: float
 ) -> int:
-    """As ``successes``, given that there is at least one.
-
-    The first success lies where the running rate passes ``target``, an exponential
-    variable below the rate of the column; those after it are free.
-    """
+    """As ``successes``, given that there is at least one."""
+    # The first lies where the running rate passes ``target``; those after it are free.
     running, last, count = 0.0, first, 0
     for i in range(state.arms.size):
         pair = state.pairs[first, i]
@@ -941,10 +889,7 @@ def flip(state: DoubleThompsonKernel, rng: Generator, i: int, j: int) -> bool:
 def best_challenger(
     state: DoubleThompsonKernel, rng: Generator, first: int, count: int
 ) -> int:
-    """Return the largest second sample of the listed arms; the first if there is none.
-
-    All are above 1/2. Under a prior below 1 several may be rounded to 1.
-    """
+    """Return the largest second sample of the listed arms; the first if none is."""
     if count == 0:
         return first
     best, largest, number = state.arms[0].listed, -1.0, 0
@@ -961,17 +906,6 @@ def best_challenger(
 
 
 # --- Counts, bounds, and the sets that follow from them ------------------------------
-
-
-@compiled
-def start(state: DoubleThompsonKernel) -> None:
-    """Fill in what the prior says of all pairs."""
-    num_arms = state.arms.size
-    for i in range(num_arms):
-        for j in range(i + 1, num_arms):
-            state.trails[i, j], state.trails[j, i] = -1, 1
-            state.arms[i].votes += 1
-            refresh_tail(state, i, j)
 
 
 @compiled
@@ -1035,14 +969,14 @@ def find_sets(state: DoubleThompsonKernel) -> None:
             count += 1
             most = max(most, arms[i].votes)
     leading = 0
-    for place in range(count):
-        i = arms[place].candidate
+    for index in range(count):
+        i = arms[index].candidate
         if arms[i].votes == most:
             arms[i].is_leader, arms[i].lacking = True, count > 1
             arms[leading].leader = i
             leading += 1
-    for place in range(count):
-        i = arms[place].candidate
+    for index in range(count):
+        i = arms[index].candidate
         if not arms[i].is_leader:
             reached = arms.size - leading - 1
             for rank in range(leading):

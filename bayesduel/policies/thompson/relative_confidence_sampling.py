@@ -121,8 +121,7 @@ class RelativeConfidenceSampling(KernelPolicy):
             order: Int[np.ndarray, " K"], horizon: int
         ) -> RelativeSamplingKernel:
             state = RelativeSamplingKernel(
-                *tables(len(order), _NOW, _ARM, _PAIR),
-                tails=tail_table(),
+                *tables(len(order), _NOW, _ARM, _PAIR), tails=tail_table()
             )
             state.now["any_may_stand_in"] = self.fallback == "random"
             state.now["steps"] = not self.look_ahead
@@ -212,7 +211,11 @@ def choose(state: RelativeSamplingKernel, rng: Generator, round_: int) -> Duel:
     if now.next_expiry < round_:
         let_expire(state, round_)
     if now.stale:
-        _find_sure_winner(state)
+        # The arm that surely beats all others, where that matters.
+        now.stale, now.sure_winner = False, _NOBODY
+        for arm in range(state.arms.size):
+            if state.arms[arm].sure_wins == state.arms.size - 1 and not now.steps:
+                now.sure_winner = arm
     resting, probability = _weigh_champions(state)
     idle, happens = 0, True
     if resting != _NOBODY:
@@ -231,24 +234,12 @@ def choose(state: RelativeSamplingKernel, rng: Generator, round_: int) -> Duel:
 
 
 @compiled
-def _find_sure_winner(state: RelativeSamplingKernel) -> None:
-    """Find the arm that surely beats all others, where that matters."""
-    now, num_arms = state.now[0], state.arms.size
-    now.stale, now.sure_winner = False, _NOBODY
-    for arm in range(num_arms):
-        if state.arms[arm].sure_wins == num_arms - 1 and not now.steps:
-            now.sure_winner = arm
-
-
-@compiled
 def _weigh_champions(state: RelativeSamplingKernel) -> tuple[int, float]:
-    """Write down the distribution of the champion.
-
-    Return the sure winner, which is left out, if a round with it is idle, else -1; and
-    the total. As long as the sure winner may stand in for an arm that beats all others,
-    by the number of its reigns, each reign counts. The probability that there is none
-    begins with 1 less the largest one, which leaves all digits of the rest.
-    """
+    """Write down the distribution of the champion; return a sure winner and total."""
+    # The sure winner is left out if a round with it is idle; else it is -1. While it
+    # may stand in for an arm that beats all others, each of its reigns counts. The
+    # probability that there is none begins with 1 less the largest one, which keeps all
+    # digits of the rest.
     now, arms = state.now[0], state.arms
     likeliest, fewest, number = 0, arms[0].reigns, 0
     for i in range(arms.size):

@@ -4,7 +4,7 @@ from dataclasses import fields
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int, Real
+from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
@@ -29,6 +29,7 @@ from bayesduel.policies.thompson._scalar_rivals import (
     EQUAL_COSTS,
     find_costs,
     list_fewest_losses,
+    recommend,
     refresh_after,
     refresh_everything,
     rounds_before_event,
@@ -37,8 +38,8 @@ from theory.arguments import number_above, number_from, number_that, one_of
 
 _SKEPTICAL = BetaPairs(prior=5)
 
+# Parameters of the rule over a Beta distribution per pair
 _OF_BETA_PAIRS = ("c", "eta", "floor", "doubts", "flips_only", "pairs")
-"""Parameters of the rule over a Beta distribution per pair."""
 
 
 @register("rd-ts", acronym="RD-TS")
@@ -196,12 +197,12 @@ class RivalDirectedThompson(KernelPolicy):
             rule = f"must not be 'prices' with posterior={posterior.name!r}"
             remedy = "leave out the posterior: prices need Beta distributions"
             raise PolicyParameterError("cost", rule, "prices", remedy=remedy)
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if each.name in _OF_BETA_PAIRS and value != each.default:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in _OF_BETA_PAIRS and value != field.default:
                 raise PolicyParameterError(
-                    each.name,
-                    f"must stay {each.default!r} with posterior={posterior.name!r}: "
+                    field.name,
+                    f"must stay {field.default!r} with posterior={posterior.name!r}: "
                     "it is for Beta distributions",
                     value,
                 )
@@ -211,22 +212,32 @@ class RivalDirectedThompson(KernelPolicy):
         if not isinstance(self.posterior, BetaPairs):
             return None
         prior = np.asarray(self.posterior.prior)
-        options: dict[str, Any] = {
-            "c": float(self.c),
-            "eta": float(self.eta),
-            "floor": float(self.floor),
-            "costs_regret": isinstance(self.cost, str) and self.cost == "regret",
-            "doubts": float(self.doubts),
-            "flips_only": self.flips_only,
-            "by_gradient": self.pairs == "gradient",
-            "steps": not self.look_ahead,
-        }
 
         def initial_state(
             order: Int[np.ndarray, " K"], horizon: int
         ) -> RivalDirectedKernel:
-            fees = prices_in_order(self.cost, order)
-            return new_state(prior_in_order(prior, order), fees=fees, **options)
+            num_arms = len(order)
+            padded = 1 << (num_arms - 1).bit_length()
+            state = RivalDirectedKernel(
+                *tables(num_arms, _NOW, _ARM, _PAIR),
+                own_wins=np.zeros((num_arms, num_arms + 1)),
+                defeats=np.zeros((padded, num_arms + 1)),
+                spare=np.zeros((padded, num_arms + 1)),
+                tails=np.zeros((2 * num_arms, num_arms + 1)),
+                flipped=np.zeros(2 * num_arms, dtype=_FLIPPED),
+                table=tail_table(),
+            )
+            for name in ("c", "eta", "floor", "doubts", "flips_only"):
+                state.now[name] = getattr(self, name)
+            by_regret = isinstance(self.cost, str) and self.cost == "regret"
+            state.now["leader"], state.now["costs_regret"] = -1, by_regret
+            state.now["by_gradient"] = self.pairs == "gradient"
+            state.now["steps"] = not self.look_ahead
+            state.pairs["prior"] = prior_in_order(prior, order)
+            state.pairs["fee"] = prices_in_order(self.cost, order)
+            # Every pair is even until it is refreshed.
+            state.arms["losses"] = num_arms - 1
+            return state
 
         return ScalarKernel("rival_directed", initial_state)
 
@@ -249,6 +260,7 @@ class RivalDirectedThompson(KernelPolicy):
 # --- The state of a run, and its rounds ----------------------------------------------
 
 
+# Single numbers
 _NOW = np.dtype(
     [
         ("c", np.float64),
@@ -264,8 +276,6 @@ _NOW = np.dtype(
         ("total", np.float64),  # Sum of the probabilities of all rivals.
     ]
 )
-"""Single numbers."""
-
 _ARM = np.dtype(
     [
         ("score", np.float64),  # s_i: sum of the probabilities to beat the others.
@@ -311,41 +321,6 @@ class RivalDirectedKernel(NamedTuple):
     tails: Float[np.ndarray, "E N"]
     flipped: Records
     table: Float[np.ndarray, "B D"]
-
-
-def new_state(
-    prior: Real[np.ndarray, "K K"],
-    *,
-    c: float,
-    eta: float,
-    floor: float,
-    costs_regret: bool,
-    doubts: float,
-    flips_only: bool,
-    by_gradient: bool = False,
-    steps: bool = False,
-    fees: Float[np.ndarray, "K K"] | float = 1.0,
-) -> RivalDirectedKernel:
-    """Return the state before the first round."""
-    num_arms = len(prior)
-    padded = 1 << (num_arms - 1).bit_length()
-    state = RivalDirectedKernel(
-        *tables(num_arms, _NOW, _ARM, _PAIR),
-        own_wins=np.zeros((num_arms, num_arms + 1)),
-        defeats=np.zeros((padded, num_arms + 1)),
-        spare=np.zeros((padded, num_arms + 1)),
-        tails=np.zeros((2 * num_arms, num_arms + 1)),
-        flipped=np.zeros(2 * num_arms, dtype=_FLIPPED),
-        table=tail_table(),
-    )
-    state.now["c"], state.now["eta"], state.now["floor"] = c, eta, floor
-    state.now["flips_only"], state.now["doubts"] = flips_only, doubts
-    state.now["leader"], state.now["costs_regret"] = -1, costs_regret
-    state.now["by_gradient"], state.now["steps"] = by_gradient, steps
-    state.pairs["prior"], state.pairs["fee"] = prior, fees
-    # Every pair is even until it is refreshed.
-    state.arms["losses"] = num_arms - 1
-    return state
 
 
 @compiled
@@ -398,19 +373,10 @@ def update(
 def count_ahead(
     state: RivalDirectedKernel, first: int, second: int, won: bool, votes: int
 ) -> int:
-    """Count votes that were not asked for: all else follows from the counts.
-
-    Each of them would draw the leader anew; the vote after them does.
-    """
+    """Count votes that were not asked for: all else follows from the counts."""
     winner, loser = (first, second) if won else (second, first)
     state.pairs[winner, loser].wins += votes
     return votes
-
-
-@compiled
-def recommend(state: RivalDirectedKernel, rng: Generator) -> int:
-    """Return the leader."""
-    return state.now[0].leader
 
 
 scalar_kernel.implement(
@@ -492,11 +458,8 @@ def _gain(state: RivalDirectedKernel, one: int, other: int) -> float:
 
 @compiled
 def _add_slopes(state: RivalDirectedKernel, rival: int) -> None:
-    """Add the derivatives of Phi of a rival by the probabilities of its rows.
-
-    Each is P(enough | the row speaks for the rival) - P(enough | it does not); none is
-    of a sign that is certain.
-    """
+    """Add the derivatives of Phi of a rival by the probabilities of its rows."""
+    # Each is P(enough if the row speaks for the rival) - P(enough if it does not).
     num_arms, rows = state.arms.size, _find_tails(state, rival)
     # P(so many are still needed), before a row: ``spare`` is free now.
     needed = state.spare[0]
@@ -521,11 +484,8 @@ def _add_slopes(state: RivalDirectedKernel, rival: int) -> None:
 
 @compiled
 def _pair_of_row(state: RivalDirectedKernel, rival: int, row: int) -> tuple[int, int]:
-    """Return (i, j) such that "i beats j" speaks for the rival.
-
-    Row 0 is the rival and the leader; then come the rival and all others, then all
-    others and the leader.
-    """
+    """Return (i, j) such that "i beats j" speaks for the rival."""
+    # Row 0: rival and leader; then rival and others; then others and leader.
     leader, others = state.now[0].leader, state.arms.size - 2
     if row == 0:
         return rival, leader
@@ -564,12 +524,12 @@ def draw_leader(state: RivalDirectedKernel, rng: Generator) -> int:
     if count == 1:
         return arms[0].listed
     _find_prices(state)
-    least, kept = find_costs(state, count), 0
-    for place in range(count):
-        if arms[place].cost <= least * (1.0 + EQUAL_COSTS):
-            arms[kept].listed = arms[place].listed
-            kept += 1
-    return arms[choose_index(rng, kept)].listed
+    least, num_best = find_costs(state, count), 0
+    for index in range(count):
+        if arms[index].cost <= least * (1.0 + EQUAL_COSTS):
+            arms[num_best].listed = arms[index].listed
+            num_best += 1
+    return arms[choose_index(rng, num_best)].listed
 
 
 @compiled

@@ -29,6 +29,7 @@ from bayesduel.policies.thompson._scalar_rivals import (
     is_due,
     least_compared,
     list_fewest_losses,
+    recommend,
     refresh_after,
     refresh_everything,
     rounds_before_event,
@@ -36,11 +37,10 @@ from bayesduel.policies.thompson._scalar_rivals import (
 from theory.arguments import number_above, number_from, number_within
 from theory.theorems import rival_directed_star_bound
 
-_LARGEST_PRIOR = 1e9
-"""With more pseudo-wins a duel changes too few digits."""
+_LARGEST_PRIOR = 1e9  # With more pseudo-wins a duel changes too few digits
 
+# With more, sums over the sets of a rival could overflow: there are 2^(2 K - 3)
 _MOST_ARMS = 512
-"""With more, sums over the sets of a rival could overflow: there are 2^(2 K - 3)."""
 
 
 @register("rd-ts-star", acronym="RD-TS*", theorems=(rival_directed_star_bound,))
@@ -152,15 +152,33 @@ class RivalDirectedStar(KernelPolicy):
         def initial_state(
             order: Int[np.ndarray, " K"], horizon: int
         ) -> RivalDirectedStarKernel:
-            return new_state(
-                len(order),
-                prior=float(self.prior),
-                c=float(self.c),
-                temper_after=float(self.temper_after),
-                costs_regret=isinstance(self.cost, str) and self.cost == "regret",
-                steps=not self.look_ahead,
-                fees=prices_in_order(self.cost, order),
+            num_arms = len(order)
+            padded = 1 << (num_arms - 1).bit_length()
+            square = num_arms, num_arms
+            state = RivalDirectedStarKernel(
+                *tables(num_arms, _NOW, _ARM, _PAIR),
+                own_wins=np.zeros((num_arms, num_arms + 1)),
+                defeats=np.zeros((padded, num_arms + 1)),
+                spare=np.zeros((padded, num_arms + 1)),
+                surprise=np.zeros(square),
+                hopeful=np.zeros(square),
+                gain=np.zeros(square),
+                odds=np.zeros(square),
+                flips=np.zeros(square),
+                members=np.zeros(2 * num_arms, dtype=_MEMBER),
+                larger=np.zeros((2 * num_arms, num_arms + 1)),
+                table=tail_table(),
             )
+            now, pairs = state.now, num_arms * (num_arms - 1) / 2
+            now["prior"], now["c"] = self.prior, self.c
+            now["tempered_from"] = float(self.temper_after) * pairs
+            now["costs_regret"] = isinstance(self.cost, str) and self.cost == "regret"
+            now["steps"] = not self.look_ahead
+            now["leader"], now["least_regret"] = -1, 1.0
+            state.pairs["fee"] = prices_in_order(self.cost, order)
+            # Every pair is even until it is refreshed.
+            state.arms["losses"] = num_arms - 1
+            return state
 
         return ScalarKernel("rival_directed_star", initial_state)
 
@@ -168,6 +186,7 @@ class RivalDirectedStar(KernelPolicy):
 # --- The state of a run, and its rounds ----------------------------------------------
 
 
+# Single numbers
 _NOW = np.dtype(
     [
         ("prior", np.float64),
@@ -183,8 +202,6 @@ _NOW = np.dtype(
         ("total", np.float64),  # Sum of the probabilities of all rivals.
     ]
 )
-"""Single numbers."""
-
 _ARM = np.dtype(
     [
         ("losses", np.int64),  # Twice the losses by majority, even pairs one.
@@ -235,41 +252,6 @@ class RivalDirectedStarKernel(NamedTuple):
     table: Float[np.ndarray, "B D"]
 
 
-def new_state(
-    num_arms: int,
-    *,
-    prior: float,
-    c: float,
-    temper_after: float,
-    costs_regret: bool,
-    steps: bool = False,
-    fees: Float[np.ndarray, "K K"] | float = 1.0,
-) -> RivalDirectedStarKernel:
-    """Return the state before the first round."""
-    padded = 1 << (num_arms - 1).bit_length()
-    state = RivalDirectedStarKernel(
-        *tables(num_arms, _NOW, _ARM, _PAIR),
-        own_wins=np.zeros((num_arms, num_arms + 1)),
-        defeats=np.zeros((padded, num_arms + 1)),
-        spare=np.zeros((padded, num_arms + 1)),
-        surprise=np.zeros((num_arms, num_arms)),
-        hopeful=np.zeros((num_arms, num_arms)),
-        gain=np.zeros((num_arms, num_arms)),
-        odds=np.zeros((num_arms, num_arms)),
-        flips=np.zeros((num_arms, num_arms)),
-        members=np.zeros(2 * num_arms, dtype=_MEMBER),
-        larger=np.zeros((2 * num_arms, num_arms + 1)),
-        table=tail_table(),
-    )
-    state.now["prior"], state.now["c"], state.pairs["fee"] = prior, c, fees
-    state.now["tempered_from"] = temper_after * num_arms * (num_arms - 1) / 2
-    state.now["costs_regret"], state.now["steps"] = costs_regret, steps
-    state.now["leader"], state.now["least_regret"] = -1, 1.0
-    # Every pair is even until it is refreshed.
-    state.arms["losses"] = num_arms - 1
-    return state
-
-
 @compiled
 def init(state: RivalDirectedStarKernel, rng: Generator) -> None:
     """Fill in what the prior says, and take a leader."""
@@ -313,12 +295,6 @@ def update(
     state.now[0].least_regret = (state.now[0].events + 1.0) ** -0.25
     _refresh_pair(state, first, second)
     refresh_after(state, _next_leader(state), first, second)
-
-
-@compiled
-def recommend(state: RivalDirectedStarKernel, rng: Generator) -> int:
-    """Return the leader."""
-    return state.now[0].leader
 
 
 scalar_kernel.implement(
@@ -382,12 +358,12 @@ def _next_leader(state: RivalDirectedStarKernel) -> int:
     least = find_costs(state, count)
     bonus = 0.1 * (now.events + 1.0) ** -0.125
     first = -1
-    for place in range(count):
-        is_last = arms[place].listed == now.leader
-        if is_last and arms[place].cost <= (1.0 + bonus) * least:
+    for index in range(count):
+        is_last = arms[index].listed == now.leader
+        if is_last and arms[index].cost <= (1.0 + bonus) * least:
             return now.leader
-        if first < 0 and arms[place].cost <= (1.0 + EQUAL_COSTS) * least:
-            first = arms[place].listed
+        if first < 0 and arms[index].cost <= (1.0 + EQUAL_COSTS) * least:
+            first = arms[index].listed
     return first
 
 
@@ -424,8 +400,8 @@ def _steepest_pair(state: RivalDirectedStarKernel) -> tuple[int, int]:
     return 0, 1
 
 
+# Where all sets of flips together weigh less, some may be lost to underflow
 _LEAST_WEIGHT = 1e-250
-"""Where all sets of flips together weigh less, some may be lost to underflow."""
 
 
 @compiled
@@ -447,22 +423,20 @@ def _weigh_flips(state: RivalDirectedStarKernel, temper: float) -> float:
 
 @compiled
 def _weigh_flips_of(state: RivalDirectedStarKernel, rival: int) -> float:
-    """Add what the sets of one rival weigh, each the product of its odds.
-
-    A set wins for the rival if its pairs make up for what is missing: one win each, and
-    two for the pair of rival and leader.
-    """
+    """Add what the sets of one rival weigh, each the product of its odds."""
+    # A set wins for the rival if its pairs make up for what is missing: one win each,
+    # and two for the pair of rival and leader.
     leader, members, larger = state.now[0].leader, state.members, state.larger
     missing, count = _find_members(state, rival)
     for least in range(1, missing + 1):
         larger[count, least] = 0.0
     larger[count, 0] = 1.0
-    for place in range(count - 1, -1, -1):
-        odds = members[place].odds
-        larger[place, 0] = (1.0 + odds) * larger[place + 1, 0]
+    for index in range(count - 1, -1, -1):
+        odds = members[index].odds
+        larger[index, 0] = (1.0 + odds) * larger[index + 1, 0]
         for less in range(missing):
-            with_it = odds * larger[place + 1, less]
-            larger[place, less + 1] = with_it + larger[place + 1, less + 1]
+            with_it = odds * larger[index + 1, less]
+            larger[index, less + 1] = with_it + larger[index + 1, less + 1]
 
     # Weight of the members before a place after which so much is missing.
     before = state.spare[0]
@@ -475,22 +449,20 @@ def _weigh_flips_of(state: RivalDirectedStarKernel, rival: int) -> float:
         before[rest] += direct
         state.flips[rival, leader] += direct * larger[0, rest]
         total += direct * larger[0, rest]
-    for place in range(count):
-        odds, flips = members[place].odds, before[0] * larger[place + 1, 0]
+    for index in range(count):
+        odds, flips = members[index].odds, before[0] * larger[index + 1, 0]
         before[0] *= 1.0 + odds
         for less in range(missing):
-            flips += before[less + 1] * larger[place + 1, less]
+            flips += before[less + 1] * larger[index + 1, less]
             before[less] += odds * before[less + 1]
-        state.flips[members[place].first, members[place].second] += odds * flips
+        state.flips[members[index].first, members[index].second] += odds * flips
     return total
 
 
 @compiled
 def _find_members(state: RivalDirectedStarKernel, rival: int) -> tuple[int, int]:
-    """List the pairs without a majority for the rival, but for the direct one.
-
-    Return the wins that the rival is missing, and the number of these pairs.
-    """
+    """List the pairs without a majority for the rival, but for the direct one."""
+    # Return the wins that the rival is missing, and the number of these pairs.
     leader, num_arms, count = state.now[0].leader, state.arms.size, 0
     # Twice the direct pair, and once each other, must be K or more.
     missing = num_arms - 2 * (state.odds[rival, leader] < 0.0)

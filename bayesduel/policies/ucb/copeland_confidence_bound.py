@@ -63,11 +63,8 @@ def believe_nothing(state: Any) -> None:
 
 @compiled
 def revise(state: Any, rng: Generator) -> None:
-    """Bring the beliefs in line with the bounds, and say who is a winner.
-
-    The state is stale still where revising again would change more: after a reset for
-    want of potential winners, which brings back arms that the next round removes again.
-    """
+    """Bring the beliefs in line with the bounds, and say who is a winner."""
+    # The state stays stale where revising again would change more, as after a reset.
     now, arms = state.now[0], state.arms
     now.stale = False
     if _is_disproved(state):
@@ -81,19 +78,25 @@ def revise(state: Any, rng: Generator) -> None:
             arms[i].is_hopeful = False
             now.num_hopefuls -= 1
             if arms[i].num_superiors != now.losses + 1:
-                _believe_in_sure_losses(state, i)
+                # Believe in the sure losses alone.
+                count = 0
+                for other in range(arms.size):
+                    if other != i and not state.pairs[i, other].eligible:
+                        state.pairs[i, count].superior = other
+                        count += 1
+                arms[i].num_superiors = count
     if now.num_hopefuls == 0:
         believe_nothing(state)
         now.stale = True
-    found = False
+    is_disproved = False
     for i in range(arms.size):
         is_best = arms[i].sure_losses == fewest
         arms[i].is_winner = is_best and arms[i].sure_wins == arms.size - 1 - fewest
         if arms[i].is_winner:
-            found = True
+            is_disproved = True
             now.num_hopefuls += not arms[i].is_hopeful
             arms[i].is_hopeful = True
-    if found:
+    if is_disproved:
         now.losses = fewest
         for i in range(arms.size):
             _keep_some(state, rng, i)
@@ -103,21 +106,11 @@ def revise(state: Any, rng: Generator) -> None:
 def _is_disproved(state: Any) -> bool:
     """Say whether an arm surely beats one that was believed to beat it."""
     for i in range(state.arms.size):
-        for place in range(state.arms[i].num_superiors):
-            superior = state.pairs[i, place].superior
+        for index in range(state.arms[i].num_superiors):
+            superior = state.pairs[i, index].superior
             if not state.pairs[superior, i].eligible:
                 return True
     return False
-
-
-@compiled
-def _believe_in_sure_losses(state: Any, arm: int) -> None:
-    count = 0
-    for other in range(state.arms.size):
-        if other != arm and not state.pairs[arm, other].eligible:
-            state.pairs[arm, count].superior = other
-            count += 1
-    state.arms[arm].num_superiors = count
 
 
 @compiled
@@ -128,11 +121,11 @@ def _keep_some(state: Any, rng: Generator, arm: int) -> None:
     if state.arms[arm].is_winner or count < most:
         state.arms[arm].num_superiors = 0
         return
-    for place in range(most if count > most else 0):
-        other = place + choose_index(rng, count - place)
-        kept = pairs[arm, other].superior
-        pairs[arm, other].superior = pairs[arm, place].superior
-        pairs[arm, place].superior = kept
+    for index in range(most if count > most else 0):
+        drawn = index + choose_index(rng, count - index)
+        superior = pairs[arm, drawn].superior
+        pairs[arm, drawn].superior = pairs[arm, index].superior
+        pairs[arm, index].superior = superior
     state.arms[arm].num_superiors = most
 
 
@@ -141,8 +134,8 @@ def count_open_beliefs(state: Any) -> int:
     """Count the believed losses that the bounds do not decide."""
     count = 0
     for i in range(state.arms.size):
-        for place in range(state.arms[i].num_superiors):
-            superior = state.pairs[i, place].superior
+        for index in range(state.arms[i].num_superiors):
+            superior = state.pairs[i, index].superior
             count += state.pairs[i, superior].resolved_until == 0
     return count
 
@@ -151,8 +144,8 @@ def count_open_beliefs(state: Any) -> int:
 def open_belief(state: Any, number: int) -> tuple[int, int]:
     """Return the open belief of this number, from 0: who loses, and to whom."""
     for i in range(state.arms.size):
-        for place in range(state.arms[i].num_superiors):
-            superior = state.pairs[i, place].superior
+        for index in range(state.arms[i].num_superiors):
+            superior = state.pairs[i, index].superior
             if state.pairs[i, superior].resolved_until == 0:
                 if number == 0:
                     return i, superior
@@ -240,15 +233,13 @@ class CopelandConfidenceBound(KernelPolicy):
         return ScalarKernel("copeland_confidence_bound", initial_state)
 
 
-_CHECK = 0.25
-"""How often a believed loss is checked, if there is an open one (line 5)."""
+_CHECK = 0.25  # How often a believed loss is checked, if there is an open one (line 5)
 
+# How often the champion is taken from the potential winners (line 6)
 _LOYALTY = 2.0 / 3.0
-"""How often the champion is taken from the potential winners (line 6)."""
 
+# How often the challenger is a believed superior of the champion (line 8)
 _RIVALS = 0.5
-"""How often the challenger is a believed superior of the champion (line 8)."""
-
 _NOBODY = -1
 
 _NOW = np.dtype(
@@ -322,11 +313,8 @@ def choose(state: CopelandConfidenceBoundKernel, rng: Generator, round_: int) ->
 
 @compiled
 def _weigh_champions(state: CopelandConfidenceBoundKernel) -> None:
-    """Find the distribution of a round (lines 5 to 7).
-
-    Winners meet themselves when they are champions: such rounds are idle. They are
-    optimistic and hopeful, all with the same probability.
-    """
+    """Find the distribution of a round (lines 5 to 7)."""
+    # Winners meet themselves when they are champions: such rounds are idle.
     now, arms = state.now[0], state.arms
     fewest = arms.size
     for i in range(arms.size):
@@ -400,17 +388,13 @@ def _most_optimistic(
     round_: int,
     is_believed: bool,
 ) -> int:
-    """Return the arm with the largest upper bound, of all or of those believed in.
-
-    Only of pairs that are open: a champion has one unless it is a winner, so neither
-    it nor those that it beats for sure are the most optimistic of all. -1 if there is
-    none; ties at random.
-    """
+    """Return the arm with the largest upper bound, of all or of those believed in."""
+    # Only of pairs that are open. -1 if there is none; ties at random.
     arms, pairs = state.arms, state.pairs
     root = math.sqrt(math.log(float(round_)))
     best, largest, number = _NOBODY, -1.0, 0
-    for place in range(arms[champion].num_superiors if is_believed else arms.size):
-        arm = pairs[champion, place].superior if is_believed else place
+    for index in range(arms[champion].num_superiors if is_believed else arms.size):
+        arm = pairs[champion, index].superior if is_believed else index
         pair = pairs[arm, champion]
         if pair.resolved_until == 0 and arm != champion:
             upper = pair.share + pair.width * root

@@ -47,10 +47,7 @@ def arms_left(groups: ArmGroups) -> int:
 
 
 def next_group(groups: ArmGroups) -> int:
-    """Return the first group from the turn on, cyclically, with more than one arm.
-
-    That of the turn itself if there is none.
-    """
+    """Return the first group from the turn on, cyclically, with more than one arm."""
     now = groups.now
     for step in range(now.number):
         group = (now.turn + step) % now.number
@@ -60,10 +57,8 @@ def next_group(groups: ArmGroups) -> int:
 
 
 def merge_when_few(rng: Generator, groups: ArmGroups, group_size: int) -> None:
-    """Merge the groups if at most K / 2^stage + 1 arms are left; then the first turns.
-
-    Once more if the smallest group then has at most half of ``group_size`` arms.
-    """
+    """Merge the groups if at most K / 2^stage + 1 arms are left; the first turns."""
+    # Once more if the smallest group then has at most half of ``group_size`` arms.
     now = groups.now
     few = (arms_left(groups) - 1) << now.stage <= len(groups.label)
     if few and now.number > 1:
@@ -109,8 +104,7 @@ def merge(rng: Generator, groups: ArmGroups, group_size: int) -> None:
     groups.now.number = new
 
 
-_LATEST = 2**61
-"""C beyond this says the same, and t + C must not overflow."""
+_LATEST = 2**61  # C beyond this says the same, and t + C must not overflow
 
 
 class MergeRUCBState(NamedTuple):
@@ -214,7 +208,10 @@ class MergeRUCB(Policy):
         groups = state.groups
         numerator = self.alpha * math.log(float(round_ + state.delay))
         group = next_group(groups)
-        remove_losers(state, group, numerator)
+        arm = first_loser(state, group, numerator)
+        while arm >= 0:
+            groups.label[arm] = REMOVED
+            arm = first_loser(state, group, numerator)
         arm = champion(rng, groups, group)
         if arms_left(groups) == 1:
             if self.look_ahead:
@@ -251,14 +248,6 @@ def upper_bound(
     if duels == 0:
         return 2.0
     return wins[arm, rival] / duels + math.sqrt(numerator / duels)
-
-
-def remove_losers(state: MergeRUCBState, group: int, numerator: float) -> None:
-    """Remove, one by one, members that surely lose to a member still there."""
-    arm = first_loser(state, group, numerator)
-    while arm >= 0:
-        state.groups.label[arm] = REMOVED
-        arm = first_loser(state, group, numerator)
 
 
 def first_loser(state: MergeRUCBState, group: int, numerator: float) -> int:

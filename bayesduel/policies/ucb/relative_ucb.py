@@ -137,10 +137,7 @@ class RelativeUCBKernel(NamedTuple):
 
 @compiled
 def choose(state: RelativeUCBKernel, rng: Generator, round_: int) -> Duel:
-    """Choose champion and challenger, after the self-duels that come first.
-
-    A sure winner is the only candidate; it meets itself until one of its pairs opens.
-    """
+    """Choose champion and challenger, after the self-duels that come first."""
     now = state.now[0]
     _bring_up_to_date(state, round_)
     idle = 0
@@ -186,9 +183,9 @@ def _champion(state: RelativeUCBKernel, rng: Generator) -> int:
         return arms[choose_index(rng, count)].candidate
     if rng.random() < 0.5:
         return now.hypothesis
-    place = choose_index(rng, count - 1)
+    index = choose_index(rng, count - 1)
     # Candidates are in the order of the arms; the hypothesis is passed over.
-    return arms[place + (arms[place].candidate >= now.hypothesis)].candidate
+    return arms[index + (arms[index].candidate >= now.hypothesis)].candidate
 
 
 scalar_kernel.implement(

@@ -18,8 +18,7 @@ from theory.theorems import sup_klucb_constant
 
 SCORES = ("copeland", "condorcet", "borda")
 
-_ROUNDING = 1e-12
-"""Indices that differ by less than this, relatively, are ties."""
+_ROUNDING = 1e-12  # Indices that differ by less than this, relatively, are ties
 
 
 class SupKLUCBState(NamedTuple):
@@ -123,7 +122,12 @@ class SupKLUCB(Policy):
         num_pairs = num_arms * (num_arms + 1) // 2
         sweep = self.min_plays * num_pairs
         if round_ <= sweep:
-            first, second = super_arm((round_ - 1) % num_pairs, num_arms)
+            # Super-arms i <= j are numbered in lexicographic order.
+            number, first = (round_ - 1) % num_pairs, 0
+            while number >= num_arms - first:
+                number -= num_arms - first
+                first += 1
+            second = first + number
             state.alone[first] += first == second
             return Duel(first, 0, first, second, True)
         bound = exploration_bound(
@@ -154,15 +158,6 @@ class SupKLUCB(Policy):
     def recommend(self, state: SupKLUCBState, rng: Generator) -> int:
         """Return an arm with the largest score; ties at random."""
         return one_of_largest(rng, empirical_scores(state.wins, state.is_borda))
-
-
-def super_arm(number: int, num_arms: int) -> tuple[int, int]:
-    """Return the arms i <= j of a super-arm, numbered in lexicographic order."""
-    first = 0
-    while number >= num_arms - first:
-        number -= num_arms - first
-        first += 1
-    return first, first + number
 
 
 def exploration_bound(
@@ -200,10 +195,7 @@ def most_optimistic(
     cap: float,
     bound: float,
 ) -> tuple[int, int]:
-    """Return the super-arm with the largest index; ties at random.
-
-    Indices are on the scale -log(1 - index).
-    """
+    """Return the super-arm with the largest index; ties at random."""
     best, largest, number = (0, 0), -1.0, 0
     for first in range(len(scores)):
         for second in range(first, len(scores)):

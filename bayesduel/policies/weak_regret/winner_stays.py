@@ -23,14 +23,12 @@ from theory.theorems import (
     winner_stays_order_bound,
 )
 
+# Iterations of WS-W that are played round by round, before any are drawn at once
 STEPPED = 4096
-"""Iterations of WS-W that are played round by round, before any are drawn at once."""
 
+# Below, a walk takes so many steps that drawing it at once is no faster
 LEAST_CHANCE = 0.55
-"""Below, a walk takes so many steps that drawing it at once is no faster."""
-
-NEGLIGIBLE = 1e-30
-"""The probability of an event that is taken to be impossible."""
+NEGLIGIBLE = 1e-30  # The probability of an event that is taken to be impossible
 
 
 class WinnerStaysState(NamedTuple):
@@ -60,10 +58,35 @@ def start_winner_stays(num_arms: int) -> WinnerStaysState:
     )
 
 
+class _WinnerStaysRule(Policy):
+    """Counts wins and losses, and recommends the arm that is ahead."""
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
+    compiled = True
+
+    def update(
+        self,
+        state: WinnerStaysState,
+        rng: Generator,
+        round_: int,
+        first: int,
+        second: int,
+        won: bool,
+    ) -> None:
+        """Count a win and a loss."""
+        change = 1 if won else -1
+        state.leads[first] += change
+        state.leads[second] -= change
+
+    def recommend(self, state: WinnerStaysState, rng: Generator) -> int:
+        """Return the arm with the largest C."""
+        return leading_arm(state, rng, -1)
+
+
 @register(
     "ws-w", acronym="WS-W", theorems=(winner_stays_bound, winner_stays_order_bound)
 )
-class WinnerStays(Policy):
+class WinnerStays(_WinnerStaysRule):
     r"""Winner Stays for weak regret (WS-W).
 
     The winner of a series stays and meets the next arm. Weak regret, the number of
@@ -112,10 +135,7 @@ class WinnerStays(Policy):
     'WS-W'
     """
 
-    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
-
     look_ahead: bool = True
-    compiled = True
 
     title: ClassVar[str] = "Winner Stays, weak regret"
 
@@ -130,25 +150,9 @@ class WinnerStays(Policy):
         """Choose the two arms with the largest C."""
         return next_duel(state, rng)
 
-    def update(
-        self,
-        state: WinnerStaysState,
-        rng: Generator,
-        round_: int,
-        first: int,
-        second: int,
-        won: bool,
-    ) -> None:
-        """Count a win and a loss."""
-        count_duel(state, first, second, won)
-
-    def recommend(self, state: WinnerStaysState, rng: Generator) -> int:
-        """Return the arm with the largest C."""
-        return leading_arm(state, rng, -1)
-
 
 @register("ws-s", acronym="WS-S", theorems=(strong_winner_stays_bound,))
-class StrongWinnerStays(Policy):
+class StrongWinnerStays(_WinnerStaysRule):
     r"""Winner Stays for strong regret (WS-S).
 
     As WS-W, but the winner of each iteration then meets itself for an exponentially
@@ -187,11 +191,8 @@ class StrongWinnerStays(Policy):
     'WS-S:beta=1.2'
     """
 
-    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
-
     beta: float = 1.05
     look_ahead: bool = True
-    compiled = True
 
     title: ClassVar[str] = "Winner Stays, strong regret"
 
@@ -218,22 +219,6 @@ class StrongWinnerStays(Policy):
             return Duel(winner, idle, winner, winner, 0)
         now.left -= 1
         return Duel(winner, 0, winner, winner, 1)
-
-    def update(
-        self,
-        state: WinnerStaysState,
-        rng: Generator,
-        round_: int,
-        first: int,
-        second: int,
-        won: bool,
-    ) -> None:
-        """Count a win and a loss."""
-        count_duel(state, first, second, won)
-
-    def recommend(self, state: WinnerStaysState, rng: Generator) -> int:
-        """Return the arm with the largest C."""
-        return leading_arm(state, rng, -1)
 
 
 def next_duel(state: WinnerStaysState, rng: Generator) -> Duel:
@@ -263,13 +248,6 @@ def leading_arm(state: WinnerStaysState, rng: Generator, other: int) -> int:
     return best
 
 
-def count_duel(state: WinnerStaysState, first: int, second: int, won: bool) -> None:
-    """Count a win and a loss."""
-    change = 1 if won else -1
-    state.leads[first] += change
-    state.leads[second] -= change
-
-
 @compiled
 def iterations_over(state: WinnerStaysState) -> int:
     """Return how many iterations are over: r, where the second largest C is -r."""
@@ -290,14 +268,11 @@ def play_to_the_end(
     rng: Generator,
     preferences: Float[np.ndarray, "K K"],
     ledger: Any,
-    place: int,
+    checkpoint: int,
     played: int,
 ) -> bool:
-    """Draw the plays at all checkpoints from ``place`` on, once the winner is sure.
-
-    Iterations are drawn in blocks, each twice as long as the one before, whatever the
-    checkpoints are.
-    """
+    """Draw the plays at all checkpoints to come, once the winner is sure."""
+    # Iterations are drawn in blocks, each twice as long as the one before.
     leads, now, counts = state.leads, state.now, state.counts
     num_arms = len(leads)
     arm = now.first
@@ -321,12 +296,17 @@ def play_to_the_end(
                 lost = draw_losses(rng, block, preferences[arm, rival])
                 counts[0, rival] = lost
                 total += 2 * lost
-        while ledger.checkpoints[place] - played <= total:
-            wanted = ledger.checkpoints[place] - played
+        while ledger.checkpoints[checkpoint] - played <= total:
+            wanted = ledger.checkpoints[checkpoint] - played
             take_first_rounds(counts, arm, last, before, block, wanted, key)
-            write_plays(ledger, place, arm, counts)
-            place += 1
-            if place == ledger.checkpoints.size:
+            # The plays so far, and those of the arm with all others since.
+            for one in range(len(ledger.plays)):
+                for other in range(len(ledger.plays)):
+                    ledger.plays_at[checkpoint, one, other] = ledger.plays[one, other]
+            for rival in range(len(ledger.plays)):
+                ledger.plays_at[checkpoint, arm, rival] += counts[2, rival]
+            checkpoint += 1
+            if checkpoint == ledger.checkpoints.size:
                 return True
         for rival in range(num_arms):
             if rival != arm:
@@ -340,11 +320,9 @@ def play_to_the_end(
 def stays_ahead(
     preferences: Float[np.ndarray, "K K"], arm: int, distance: float
 ) -> bool:
-    """Say whether an arm loses no series any more, but with a negligible probability.
-
-    In the series of iteration r + 1 it must come down by K r at least, and once more by
-    K in every later one: a gambler with the odds q / p.
-    """
+    """Say whether an arm loses no series any more, but for a tiny probability."""
+    # In the series of iteration r + 1 it must come down by K r at least, and once more
+    # by K in every later one: a gambler with the odds q / p.
     risk, num_arms = 0.0, len(preferences)
     for rival in range(num_arms):
         if rival != arm:
@@ -354,18 +332,6 @@ def stays_ahead(
             odds = (1.0 - chance) / chance
             risk += odds**distance / (1.0 - odds ** float(num_arms))
     return risk < NEGLIGIBLE
-
-
-@compiled
-def write_plays(
-    ledger: Any, place: int, arm: int, counts: Int[np.ndarray, "4 K"]
-) -> None:
-    """Write down the plays so far, and those of an arm with all others since."""
-    for one in range(len(ledger.plays)):
-        for other in range(len(ledger.plays)):
-            ledger.plays_at[place, one, other] = ledger.plays[one, other]
-    for rival in range(len(ledger.plays)):
-        ledger.plays_at[place, arm, rival] += counts[2, rival]
 
 
 scalar_kernel.implement(WinnerStaysState, play_to_the_end=play_to_the_end)

@@ -9,9 +9,8 @@ import pytest
 import bayesduel
 from bayesduel import instances
 from bayesduel.errors import ArgumentError, UnknownNameError
-from bayesduel.instances.catalog import world_text
+from bayesduel.instances.catalog import is_path, load_matrix, world_text
 from bayesduel.instances.choice import ChoiceWorld
-from bayesduel.instances.matrices import is_path, load_matrix
 from bayesduel.instances.worlds import Drifting, LinearContexts, Piecewise
 from theory import PreferenceMatrix
 
@@ -165,7 +164,7 @@ def test_checksums_tell_worlds_apart(tmp_path):
         Drifting(matrix="gap"),
         Drifting(matrix="gap", to=bayesduel.load("gap").values.T),
     ]  # fmt: skip
-    assert len({each.checksum for each in forms}) == len(forms)
+    assert len({form.checksum for form in forms}) == len(forms)
 
 
 def test_a_file_that_changes_makes_another_world(tmp_path):
@@ -185,9 +184,9 @@ def test_several_values_of_a_parameter_are_several_worlds(module):
 
 
 def test_descriptions_have_titles_and_parameters():
-    found = instances.describe("drifting")
-    assert found.title == "entries that walk at random, or move linearly"
-    assert "speed=0.01" in found.parameters and "[to]" in found.parameters
+    result = instances.describe("drifting")
+    assert result.title == "entries that walk at random, or move linearly"
+    assert "speed=0.01" in result.parameters and "[to]" in result.parameters
     for name in instances.worlds.pair_world_names():
         assert instances.describe(name).source
 

@@ -38,7 +38,7 @@ def random_matrix(rng, num_arms):
 
 
 def twin_costs(values):
-    """What arms cost, from the wins that ``theory`` counts."""
+    """The cost of the arms, from the wins that ``theory`` counts."""
     matrix = PreferenceMatrix(values)
     return np.array(
         [
@@ -77,9 +77,9 @@ def played(world, horizon, seed=0):
 
 def check_dynamic(share, regret):
     costs = twin_costs(share)
-    for (i, j), found in regret.items():
-        assert found["dynamic"] == pytest.approx((costs[i] + costs[j]) / 2, abs=1e-12)
-        assert found["weak"] == pytest.approx(min(costs[i], costs[j]), abs=1e-12)
+    for (i, j), item in regret.items():
+        assert item["dynamic"] == pytest.approx((costs[i] + costs[j]) / 2, abs=1e-12)
+        assert item["weak"] == pytest.approx(min(costs[i], costs[j]), abs=1e-12)
 
 
 WORLDS = {
@@ -136,9 +136,9 @@ def test_nothing_changes_up_to_the_round_it_says(name):
 @pytest.mark.parametrize(
     "name",
     [
-        each if each == "table" else pytest.param(each, marks=pytest.mark.slow)
-        for each in WORLDS
-        if each != "corrupted"
+        item if item == "table" else pytest.param(item, marks=pytest.mark.slow)
+        for item in WORLDS
+        if item != "corrupted"
     ],
 )
 def test_compiled_methods_give_the_same_digits(name):
@@ -152,20 +152,20 @@ def test_compiled_methods_give_the_same_digits(name):
         for method in ("advance", "unchanged_until", "probability", "regret")
         if world.defines(method)
     }
-    own = record_of(world)
+    record = record_of(world)
     one, two = np.random.default_rng(7), np.random.default_rng(7)
     state, twin = world.start(40, one), world.start(40, two)
     for round_ in range(1, 41):
         world.advance(state, one, round_)
         if "advance" in compiled:
-            compiled["advance"](own, twin, two, round_)
+            compiled["advance"](record, twin, two, round_)
         last = world.unchanged_until(state, round_)
         if "unchanged_until" in compiled:
-            assert compiled["unchanged_until"](own, twin, round_) == last
+            assert compiled["unchanged_until"](record, twin, round_) == last
         share = world.probability(state, one, round_, 0, 1)
-        assert compiled["probability"](own, twin, two, round_, 0, 1) == share
+        assert compiled["probability"](record, twin, two, round_, 0, 1) == share
         regret = world.regret(state, round_, 2, 1)
-        assert np.array_equal(compiled["regret"](own, twin, round_, 2, 1), regret)
+        assert np.array_equal(compiled["regret"](record, twin, round_, 2, 1), regret)
     assert one.random() == two.random()
 
 
@@ -247,7 +247,7 @@ def test_random_segments_obey_their_description(num_arms, delta):
 
 
 def test_entries_of_random_segments_are_uniform():
-    """Of the first segment: those between losers, and all but one of the winner."""
+    """Count the first segment: those between losers, and all but one of the winner."""
     losers, wins = [], []
     for seed in range(400):
         values = Piecewise(num_arms=6, segments=1, seed=seed).segment_matrices[0]
@@ -352,7 +352,7 @@ def test_a_walk_has_the_law_of_a_reflected_normal_number(margin):
 def test_walks_start_uniformly_in_each_run():
     world = Drifting(num_arms=3, margin=0.1)
     values = [next(played(world, 5, seed))[2] for seed in range(400)]
-    entries = [(each[0, 1] - 0.1) / 0.8 for each in values]
+    entries = [(value[0, 1] - 0.1) / 0.8 for value in values]
     assert stats.kstest(entries, "uniform").pvalue > FALSE_ALARM
 
 
@@ -361,7 +361,7 @@ def test_a_walk_costs_what_its_matrix_says():
     for _, _, share, regret in played(world, 40):
         check_dynamic(share, regret)
         lost += PreferenceMatrix(share).condorcet_winner is None
-        assert min(each["dynamic"] for each in regret.values()) == 0
+        assert min(value["dynamic"] for value in regret.values()) == 0
     assert lost > 0
 
 
@@ -393,14 +393,14 @@ def test_a_table_equals_its_matrices(after, horizon):
     in_order = [
         table[(t % 4) if after == "cycle" else min(t, 3)] for t in range(horizon)
     ]
-    best = int(np.argmax(sum(each.sum(axis=1) for each in in_order)))
+    best = int(np.argmax(sum(item.sum(axis=1) for item in in_order)))
     assert world.best_arm(horizon) == best
     for round_, _, share, regret in played(world, horizon):
         matrix = in_order[round_ - 1]
         assert np.array_equal(share, matrix)
-        for (i, j), found in regret.items():
+        for (i, j), result in regret.items():
             expected = (matrix[best, i] + matrix[best, j] - 1) / 2
-            assert found == {"external": pytest.approx(expected)}
+            assert result == {"external": pytest.approx(expected)}
 
 
 def test_tables_come_from_files(tmp_path):
@@ -451,17 +451,17 @@ def test_regret_is_against_the_best_arm_that_is_there(world):
             assert rounds.tolist() == [1, 6, 1, 6]
         else:
             missing = range(1, world.num_arms - world.first + 1)
-            assert later == [1 + world.every * each for each in missing]
+            assert later == [1 + world.every * item for item in missing]
         for round_, state, share, regret in played(world, 12, seed):
             there = np.flatnonzero(rounds <= round_)
             costs = twin_costs(share[np.ix_(there, there)])
             for i, one in zip(there, costs, strict=True):
                 for j, two in zip(there, costs, strict=True):
-                    found = regret[int(i), int(j)]
-                    assert found["dynamic"] == pytest.approx((one + two) / 2)
-                    assert found["weak"] == pytest.approx(min(one, two))
+                    result = regret[int(i), int(j)]
+                    assert result["dynamic"] == pytest.approx((one + two) / 2)
+                    assert result["weak"] == pytest.approx(min(one, two))
             last = min(
-                (each - 1 for each in later if each > round_), default=LAST_ROUND
+                (item - 1 for item in later if item > round_), default=LAST_ROUND
             )
             assert world.unchanged_until(state, round_) == last
 
@@ -588,14 +588,14 @@ def test_utilities_are_linear_in_the_features_of_the_round(contexts, link):
         utilities = features @ world.theta
         gaps = utilities[:, None] - utilities
         assert np.allclose(share, law.cdf(gaps), atol=1e-12)
-        for (i, j), found in regret.items():
+        for (i, j), item in regret.items():
             mean = utilities.max() - (utilities[i] + utilities[j]) / 2
             weak = utilities.max() - max(utilities[i], utilities[j])
-            assert found == pytest.approx(
+            assert item == pytest.approx(
                 {"utility_mean": mean, "utility_sum": 2 * mean, "utility_weak": weak}
             )
         seen.append(features.copy())
-    fixed = all(np.array_equal(each, seen[0]) for each in seen)
+    fixed = all(np.array_equal(entry, seen[0]) for entry in seen)
     assert fixed == (contexts == "fixed")
     if fixed:
         assert np.array_equal(world.arm_features, seen[0])

@@ -88,9 +88,11 @@ def check_distribution(policy, runs):
     ]
     for one, two in pairs:
         # Of numbers with ties this form is on the safe side.
-        found = stats.ks_2samp(one, two, method="asymp")
-        assert found.pvalue > FALSE_ALARM / 5
-    named = [np.bincount(each["recommendation"], minlength=3) for each in (fast, slow)]
+        result = stats.ks_2samp(one, two, method="asymp")
+        assert result.pvalue > FALSE_ALARM / 5
+    named = [
+        np.bincount(value["recommendation"], minlength=3) for value in (fast, slow)
+    ]
     table = np.array(named)[:, np.sum(named, axis=0) > 0]
     if table.shape[1] > 1:
         assert stats.fisher_exact(table[:, :2]).pvalue > FALSE_ALARM / 5
@@ -123,10 +125,10 @@ def test_regret_of_a_table_is_that_of_its_rounds():
         world, FirstPair(), horizon=23, runs=2, checkpoints=grid, shuffle=False
     )
     best = world.best_arm(23)
-    each = [
+    item = [
         (tables[t % 5][best, 0] + tables[t % 5][best, 1] - 1) / 2 for t in range(23)
     ]
-    expected = np.cumsum(each)[np.array(grid) - 1]
+    expected = np.cumsum(item)[np.array(grid) - 1]
     np.testing.assert_allclose(result["regret"][0], [expected, expected], atol=1e-12)
     assert result["notion"].values.tolist() == ["external"]
 

@@ -61,9 +61,9 @@ def test_weights_and_losses_are_those_of_the_twin():
 
 def test_arms_are_drawn_by_their_weights():
     rng, weights = np.random.default_rng(5), np.array([0.2, 0.0, 0.5, 0.3])
-    found = np.bincount([draw_arm(rng, weights) for _ in range(3000)], minlength=4)
-    assert found[1] == 0
-    p_value = stats.chisquare(found[[0, 2, 3]], 3000 * weights[[0, 2, 3]]).pvalue
+    result = np.bincount([draw_arm(rng, weights) for _ in range(3000)], minlength=4)
+    assert result[1] == 0
+    p_value = stats.chisquare(result[[0, 2, 3]], 3000 * weights[[0, 2, 3]]).pvalue
     assert p_value > FALSE_ALARM
 
 

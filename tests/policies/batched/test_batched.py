@@ -24,7 +24,7 @@ from tests.reference.batched import TWINS
 pytestmark = pytest.mark.usefixtures("in_python")
 
 FALSE_ALARM = 1e-5
-"""Of one test, all features together."""
+"""False-alarm rate of one test, all features together."""
 
 MOST_BATCHES = {
     "pcomp": lambda batches: batches,
@@ -54,17 +54,17 @@ RUNS = 48
 
 
 def test_thresholds_are_those_of_the_theory():
-    found = {}
+    by_name = {}
     for elimination in ("hoeffding", "kl"):
         policy = policies.get("pcomp", elimination=elimination)
         state = policy.start(Problem(100, 10**5), np.random.default_rng(0))
-        found[elimination] = float(state.now.log_inverse_delta)
-    assert found["hoeffding"] == pytest.approx(25.2876140, abs=5e-8)
-    assert found["hoeffding"] == pytest.approx(
+        by_name[elimination] = float(state.now.log_inverse_delta)
+    assert by_name["hoeffding"] == pytest.approx(25.2876140, abs=5e-8)
+    assert by_name["hoeffding"] == pytest.approx(
         theory.theorems.log_inverse_delta(10**5, 100, 16)
     )
-    assert found["kl"] == pytest.approx(20.7232658, abs=5e-8)
-    assert found["kl"] == pytest.approx(theory.theorems.kl_threshold(10**5, 100))
+    assert by_name["kl"] == pytest.approx(20.7232658, abs=5e-8)
+    assert by_name["kl"] == pytest.approx(theory.theorems.kl_threshold(10**5, 100))
 
 
 # In distribution
@@ -156,7 +156,7 @@ def test_pairs_of_a_cut_batch_share_what_is_left():
     assert np.all((plays == 333) | (plays == 334))
     assert records.info["batches"].tolist() == [2] * NUM_RUNS
     counts = np.bincount((plays == 334) @ np.array([1, 2, 4, 8, 16, 32]), minlength=64)
-    chosen = [bin(each).count("1") == 2 for each in range(64)]
+    chosen = [bin(number).count("1") == 2 for number in range(64)]
     assert chi_square(counts, np.array(chosen) / 15) > FALSE_ALARM
 
 
@@ -217,8 +217,12 @@ def test_asked_again_before_the_outcomes_arrive():
     assert policy.info(state) == {"batches": 1}
     for first, second in ((0, 1), (0, 2), (1, 2)):
         policy.update(state, rng, 40, first, second, Wins(5, 10))
-    asked = policy.choose(state, rng, 41)
-    assert (int(asked.first), int(asked.second), int(asked.explores)) == (0, 1, 20)
+    questions = policy.choose(state, rng, 41)
+    assert (int(questions.first), int(questions.second), int(questions.explores)) == (
+        0,
+        1,
+        20,
+    )
     assert policy.info(state) == {"batches": 2}
 
 
@@ -233,14 +237,14 @@ def test_an_arm_meets_itself_until_all_outcomes_have_arrived(overflow):
     plays = simulate_runs(
         policy, np.full((3, 3), 0.5), checkpoints=grid, seed=62, runs=range(RUNS)
     ).ledger["plays"]
-    own = np.trace(plays, axis1=2, axis2=3)
+    mine = np.trace(plays, axis1=2, axis2=3)
     first, row, column = plays[:, 3], *np.triu_indices(3, 1)
-    assert np.all(own[:, :4] == (0, 0, 0, 5))
+    assert np.all(mine[:, :4] == (0, 0, 0, 5))
     assert np.all(first[:, row, column] == 10)
     if overflow == "commit":
-        assert np.all(own[:, 4] == 70)
+        assert np.all(mine[:, 4] == 70)
     else:
-        assert np.all(own[:, 4] == 5)
+        assert np.all(mine[:, 4] == 5)
         assert set(plays[:, 4, row, column].ravel()) == {31, 32}
 
 

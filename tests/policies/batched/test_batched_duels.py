@@ -22,7 +22,7 @@ def instances():
     """Outcomes of random matrices: weak and strong gaps, with and without order."""
     rng = np.random.default_rng(50)
     matrices = random_matrices(rng, INSTANCES, 4, (0.1, 0.3, 0.5), least=0.03)
-    return [random_outcomes(each, HORIZON + 2, rng) for each in matrices]
+    return [random_outcomes(matrix, HORIZON + 2, rng) for matrix in matrices]
 
 
 def twin_of(policy, **options):
@@ -41,7 +41,7 @@ def same_duels(policy):
     The arms that get one duel more in a batch cut at the horizon are random: there,
     only the totals per pair are compared.
     """
-    found = []
+    results = []
     for run in RUNS:
         outcomes = instances()[run % INSTANCES]
         played = play_rule(policy, outcomes, HORIZON, seed=run)
@@ -57,8 +57,8 @@ def same_duels(policy):
             np.add.at(table, tuple(np.array(duels[cut:]).T), 1)
         same = ours[:cut] == theirs[:cut] and np.abs(last[0] - last[1]).max() <= 1
         same &= policy.info(played.state) == {"batches": twin.batches}
-        found.append(same)
-    return found
+        results.append(same)
+    return results
 
 
 def seeds_of(policy, seed):

@@ -19,18 +19,18 @@ FALSE_ALARM = 1e-5
 
 
 def test_constants_are_those_of_the_published_program():
-    found = monitoring(10, 10**6, 10, 0.3)
-    assert found.level == pytest.approx(18.6557, abs=5e-5)
-    assert (found.window, found.period) == (1660, 77)
-    assert found.threshold == pytest.approx(124.436, abs=5e-4)
-    assert found.share == pytest.approx(0.579784, abs=5e-7)
+    result = monitoring(10, 10**6, 10, 0.3)
+    assert result.level == pytest.approx(18.6557, abs=5e-5)
+    assert (result.window, result.period) == (1660, 77)
+    assert result.threshold == pytest.approx(124.436, abs=5e-4)
+    assert result.share == pytest.approx(0.579784, abs=5e-7)
 
 
 @pytest.mark.parametrize("delta", [0.21, 0.3, 0.77, 1.0])
 def test_windows_are_the_smallest_even_ones(delta):
-    found = monitoring(4, 12345, 3, delta)
-    least = 8 * found.level / delta**2
-    assert found.window % 2 == 0 and least <= found.window < least + 2
+    result = monitoring(4, 12345, 3, delta)
+    least = 8 * result.level / delta**2
+    assert result.window % 2 == 0 and least <= result.window < least + 2
 
 
 def test_windows_are_those_of_a_queue():
@@ -48,7 +48,7 @@ def test_windows_are_those_of_a_queue():
             assert first == second
 
     twin = Twin(3, rng, make_inner=Nobody, window=window, threshold=11.0, period=period)
-    found = []
+    results = []
     for round_ in range(1, rounds + 1):
         pair, first, second = parts.due_pair(monitor)
         expected = twin.choose()
@@ -61,9 +61,9 @@ def test_windows_are_those_of_a_queue():
         won = rng.random() < (0.9 if round_ // 1000 % 2 == pair % 2 else 0.3)
         twin.update(first, second, won)
         if parts.take_outcome(monitor, pair, won):
-            found.append(round_)
+            results.append(round_)
             assert parts.begins_anew(monitor) and not parts.begins_anew(monitor)
-    assert found == twin.resets and len(found) >= 4
+    assert results == twin.resets and len(results) >= 4
 
 
 def test_stretches_end_where_the_monitor_looks():
@@ -78,7 +78,7 @@ def test_stretches_end_where_the_monitor_looks():
 
 
 def plays_of_twins(matrices, change, grid, num_runs):
-    found = np.zeros((num_runs, len(grid), 3, 3), dtype=np.int64)
+    values = np.zeros((num_runs, len(grid), 3, 3), dtype=np.int64)
     settings = monitoring(3, grid[-1], 2, 1.0)
     resets = 0
     for run in range(num_runs):
@@ -96,10 +96,10 @@ def plays_of_twins(matrices, change, grid, num_runs):
             chance = matrices[int(round_ >= change)][first, second]
             twin.update(first, second, rng.random() < chance)
             pair = min(first, second), max(first, second)
-            for place, checkpoint in enumerate(grid):
-                found[run, place][pair] += round_ <= checkpoint
+            for index, checkpoint in enumerate(grid):
+                values[run, index][pair] += round_ <= checkpoint
         resets += len(twin.resets)
-    return found, resets
+    return values, resets
 
 
 MATRICES, CHANGE, GRID = (
@@ -144,8 +144,8 @@ def test_runs_have_the_distribution_of_the_twin():
     ours = plays_of_policy(300)
     both = [
         {
-            (place, i, j): plays[:, place, i, j]
-            for place in range(len(GRID))
+            (index, i, j): plays[:, index, i, j]
+            for index in range(len(GRID))
             for i, j in ((0, 1), (0, 2), (1, 2))
         }
         for plays in (ours, theirs)
@@ -160,11 +160,11 @@ def test_regret_is_far_smaller_than_without_a_monitor(inner):
     world = Piecewise(num_arms=5, segments=3, delta=0.5)
     monitored = MonitoredDueling(inner=inner, segments=3, delta=0.5)
     results = [
-        bayesduel.simulate(world, each, num_runs=12, horizon=200_000)
-        for each in (monitored, "random")
+        bayesduel.simulate(world, value, num_runs=12, horizon=200_000)
+        for value in (monitored, "random")
     ]
     ours, others = (
-        each["regret"].sel(notion="weak").values[:, -1].mean() for each in results
+        value["regret"].sel(notion="weak").values[:, -1].mean() for value in results
     )
     assert ours < 0.4 * others
 

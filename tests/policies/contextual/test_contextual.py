@@ -74,7 +74,7 @@ def test_weights_and_certain_outcomes():
 
 
 def test_what_summing_up_older_duels_changes(monkeypatch):
-    """Of 2000 duels, 1000 are summed up: a few hundredths of a standard error.
+    """1000 of 2000 duels are summed up: a few hundredths of a standard error.
 
     The errors are of order sqrt(d / n), so of 20,000 duels they are a third of these.
     """
@@ -150,22 +150,22 @@ def test_choices_are_those_of_the_twin(name):
 )
 def test_layers_are_those_of_the_twin(width, rounds, layers):
     policy = policies.get("vacdb", width=width, layers=3)
-    twin = [twins.LinearTwin(2, ridge=4.0**-each) for each in (1, 2, 3)]
-    width, asked = width * math.sqrt(2 * math.log(rounds)), set()
+    twin = [twins.LinearTwin(2, ridge=4.0**-item) for item in (1, 2, 3)]
+    width, questions = width * math.sqrt(2 * math.log(rounds)), set()
     steps = driven(policy, rounds, num_arms=4, size=2)
     for state, features, pair, gap, won in steps:
-        thetas = [each.theta() for each in twin]
-        matrices = [each.counted() for each in twin]
+        thetas = [item.theta() for item in twin]
+        matrices = [item.counted() for item in twin]
         layer, pairs = twins.layers_of_vacdb(features, thetas, matrices, width)
         assert tuple(sorted(pair)) in pairs
         assert state.now.layer == (layer - 1 if layer > 0 else -1)
-        asked.add(layer)
+        questions.add(layer)
         if layer > 0:
             norm = twins.norms(features, matrices[layer - 1])[pair]
             weight = (2.0**-layer / norm) ** 2
             assert state.now.weight == pytest.approx(weight, rel=1e-6)
             twin[layer - 1].tell(gap, won, weight)
-    assert asked == layers
+    assert questions == layers
 
 
 def test_vacdb_shows_the_best_pair_once_all_is_known():
@@ -232,7 +232,7 @@ def test_colstim_explores_first():
 # --- Feel-Good Thompson sampling ------------------------------------------------------
 
 
-def told(policy, horizon, features, duels, seed=6):
+def state_after(policy, horizon, features, duels, seed=6):
     """Return the state after duels that are given."""
     rng, fixed = np.random.default_rng(seed), np.asarray(features)
     problem = Problem(len(fixed), horizon, fixed, num_features=fixed.shape[1])
@@ -296,7 +296,7 @@ def test_chain_draws_from_the_density():
     policy = policies.get("fgts", feel_good=30.0, eta=1.0)
     features = np.array([[1.0], [-0.7], [0.2]])
     duels = [(0, 1, True), (1, 2, False), (0, 2, False), (1, 1, True)] * 2
-    state, rng = told(policy, 100, features, duels)
+    state, rng = state_after(policy, 100, features, duels)
     grid, weights = posterior_on_grid(state, features)
     root, drawn, normal = estimation.lower_root(state.fit.inverse), [], []
     for _ in range(600):
@@ -327,8 +327,8 @@ def test_divergence_of_two_gaps():
     for gap, other in ((0.3, -1.0), (0.0, 0.0), (40.0, -3.0), (-700.0, 700.0)):
         p, q = expit([gap, -gap]), expit([other, -other])
         q = np.maximum(q, 1e-300)
-        told = np.sum(np.where(p > 0, p * np.log(np.where(p > 0, p, 1) / q), 0))
-        expected = 700.0 if other == 700 else told
+        reported = np.sum(np.where(p > 0, p * np.log(np.where(p > 0, p, 1) / q), 0))
+        expected = 700.0 if other == 700 else reported
         assert linear_thompson.divergence(gap, other) == pytest.approx(expected)
 
 
@@ -377,7 +377,7 @@ OVER_MODEL = ["d-ts:posterior=linear", "rd-ts:posterior=linear"]
 
 
 def test_policies_over_linear_utilities_have_a_form_that_sees_features():
-    """What else their model was told is refused."""
+    """Other settings of their model are refused."""
     for name in OVER_MODEL:
         form = linear_thompson.contextual_form(policies.parse_policy(name))
         assert form.ridge == 0.25
@@ -454,13 +454,13 @@ def test_they_ask_people_about_arms_with_features(tmp_path):
 def as_one_kind(world):
     """Return the same world of the general class: every class is compiled anew."""
     return LinearContexts(
-        **{each.name: getattr(world, each.name) for each in fields(world)}
+        **{field.name: getattr(world, field.name) for field in fields(world)}
     )
 
 
 @pytest.mark.slow
 def test_regret_is_that_of_other_programs():
-    """Of 8 or 10 instances of both generators, at 4 joint standard errors (6e-5 each).
+    """8 or 10 instances of both generators, at 4 joint standard errors (6e-5 each).
 
     Published differences are differences of widths: the same rule has 783 or 248.
     """
@@ -483,18 +483,18 @@ def test_regret_is_that_of_other_programs():
         # Each computes the constant of its lower bound once.
         worlds = [as_one_kind(kind(seed=seed)) for seed in range(number)]
         for name, (mean, error) in claims.items():
-            found = [
+            results = [
                 bayesduel.simulate(
                     world, name, num_runs=1, horizon=2000, regret=[notion]
                 )["regret"].values[0, 0, -1]
                 for world in worlds
             ]
-            own = np.std(found, ddof=1) / math.sqrt(number)
-            assert abs(np.mean(found) - mean) < 4 * math.hypot(error, own), name
-            measured[kind, name] = np.mean(found)
+            mine = np.std(results, ddof=1) / math.sqrt(number)
+            assert abs(np.mean(results) - mean) < 4 * math.hypot(error, mine), name
+            measured[kind, name] = np.mean(results)
     first, second = (
-        [value for (kind, _), value in measured.items() if kind is each]
-        for each in (GinopContexts, VacdbContexts)
+        [value for (kind, _), value in measured.items() if kind is context]
+        for context in (GinopContexts, VacdbContexts)
     )
     best, wide, narrow, imitating, drawing = first
     assert best < narrow < drawing < wide
@@ -511,12 +511,12 @@ def test_features_that_are_fixed_and_those_that_are_told():
         contexts = "fixed" if form.ndim == 2 else "fresh"
         world = LinearContexts(contexts=contexts, num_arms=4, rows=form)
         assert world.num_features == 2
-        found = bayesduel.simulate(
+        results = bayesduel.simulate(
             world,
             policies.get("ginop", compiled=False),
             num_runs=30,
             horizon=60,
             regret=["utility_mean"],
         )
-        result[contexts] = found["regret"].values[0, :, -1]
+        result[contexts] = results["regret"].values[0, :, -1]
     assert stats.ks_2samp(*result.values()).pvalue > FALSE_ALARM

@@ -62,12 +62,12 @@ class Told(Twin):
 def instances():
     rng = np.random.default_rng(90)
     matrices = [DECISIVE, DECISIVE_TIE, CERTAIN, DECISIVE_TIE]
-    return [random_outcomes(each, HORIZON + 1, rng) for each in matrices]
+    return [random_outcomes(matrix, HORIZON + 1, rng) for matrix in matrices]
 
 
 def told_and_duels(policy, outcomes, seed):
     """Return what a run drew, its answers by the length of epochs, and its duels."""
-    drawn, answers, seen, asked = {}, {}, [], []
+    drawn, answers, seen, questions = {}, {}, [], []
 
     def noted(opponents, rng):
         draw_opponents(opponents, rng)
@@ -77,8 +77,8 @@ def told_and_duels(policy, outcomes, seed):
         length, now = int(state.epoch.length), state.search.now
         # Opponents of one epoch belong to its stages, in their order.
         begin = epochs.setdefault(length, len(seen) - now.stage)
-        drawn.update({(length, n): each for n, each in enumerate(seen[begin:], 1)})
-        asked.append(duel.explores)
+        drawn.update({(length, n): item for n, item in enumerate(seen[begin:], 1)})
+        questions.append(duel.explores)
         if now.answer != NOBODY:
             answers.setdefault(length, now.answer)
 
@@ -86,35 +86,35 @@ def told_and_duels(policy, outcomes, seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scalable_copeland_bandits, "draw_opponents", noted)
         run = play_rule(policy, outcomes, HORIZON, seed, watch)
-    assert (max(asked) > 1) == policy.look_ahead
+    assert (max(questions) > 1) == policy.look_ahead
     return drawn, answers, run.duels
 
 
 def differences(policy, **options):
     """Return the first duel of each run in which the twin differs, and the answers."""
-    found, exploited = [], 0
+    result, exploited = [], 0
     for seed, outcomes in enumerate(instances()):
         drawn, answers, ours = told_and_duels(policy, outcomes, seed)
         rng = np.random.default_rng(0)
         twin = Told(4, rng, drawn=drawn, answers=answers, **options)
         theirs = duels_of(twin, outcomes, HORIZON)
-        found.append(first_difference(ours, theirs))
+        result.append(first_difference(ours, theirs))
         exploited += sum(a == b for a, b in ours)
-    return found, exploited
+    return result, exploited
 
 
 @pytest.mark.parametrize("look_ahead", [False, True], ids=["step", "look-ahead"])
 @pytest.mark.parametrize("form", FORMS)
 def test_duels_are_those_of_the_twin(form, look_ahead):
     policy = policies.get("scb", look_ahead=look_ahead, **FORMS[form])
-    found, exploited = differences(policy, **FORMS[form])
-    assert found == [None] * 4
+    result, exploited = differences(policy, **FORMS[form])
+    assert result == [None] * 4
     assert exploited > HORIZON, "of four runs"
 
 
 def test_rounds_at_once_never_pass_a_decision():
     """And are nearly as many as may be."""
-    rng, found = np.random.default_rng(3), []
+    rng, result = np.random.default_rng(3), []
     for trial in range(300):
         duels = 0 if trial < 10 else int(rng.integers(4000))
         wins = int(rng.binomial(duels, 0.5 + rng.uniform(-0.05, 0.05)))
@@ -125,8 +125,8 @@ def test_rounds_at_once_never_pass_a_decision():
         ahead = max(wins, duels - wins)
         assert evidence(ahead + more - 1, duels + more - 1) <= level
         assert evidence(ahead + more + 2, duels + more + 2) > level
-        found.append(more)
-    assert len(found) > 150 and min(found) < 5 and max(found) > 50
+        result.append(more)
+    assert len(result) > 150 and min(result) < 5 and max(result) > 50
 
 
 def test_extreme_levels_are_asked_for_with_duels():
@@ -187,8 +187,8 @@ def test_arms_are_eliminated_by_their_bounds():
         search.now.stage = stage
         end_stage(search, rng, level, 0.25)
         width, means = level / stage, rewards / stage
-        upper = np.array([kl_upper(each, width) for each in means])
-        lowest = max(kl_lower(each, width) for each in means)
+        upper = np.array([kl_upper(mean, width) for mean in means])
+        lowest = max(kl_lower(mean, width) for mean in means)
         assert search.remaining.tolist() == (upper >= lowest).tolist()
         close = 1 - lowest <= 1.25 * (1 - upper.max())
         ends = close or np.sum(upper >= lowest) == 1

@@ -21,7 +21,7 @@ def forced_matrices(num_arms):
 
 
 @pytest.mark.parametrize(
-    "num_arms", [3, 8, *(pytest.param(each, marks=pytest.mark.slow) for each in (2, 4))]
+    "num_arms", [3, 8, *(pytest.param(item, marks=pytest.mark.slow) for item in (2, 4))]
 )
 def test_every_duel_is_one_of_the_twin(num_arms):
     rng = np.random.default_rng(2310)

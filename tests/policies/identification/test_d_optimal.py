@@ -39,8 +39,8 @@ def test_mode_and_covariance_are_those_of_fit(scale):
     utilities, covariance = np.zeros(4), np.zeros((4, 4))
     follow_mode(wins, scale, utilities, covariance)
     model = BradleyTerry(prior_scale=scale)
-    found = fit(model, Comparisons.from_wins(wins), method="laplace", num_draws=100)
-    np.testing.assert_allclose(found.mode["utility"], utilities, atol=1e-6)
+    result = fit(model, Comparisons.from_wins(wins), method="laplace", num_draws=100)
+    np.testing.assert_allclose(result.mode["utility"], utilities, atol=1e-6)
 
 
 def test_level_arms_are_all_compared():

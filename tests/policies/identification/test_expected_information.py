@@ -65,7 +65,7 @@ def test_on_a_scale_the_extremes_are_not_compared():
                 for j in range(i + 1, 4):
                     won = rng.random() < 1 / (1 + np.exp(strength[j] - strength[i]))
                     pair = jnp.int32(i), jnp.int32(j)
-                    state = told(rule, state, *pair, jnp.int64(won))
+                    state = state_after(rule, state, *pair, jnp.int64(won))
         keys = jax.random.split(jax.random.key(1), 60)
         choose = quick_jit(jax.vmap(rule.choose, in_axes=(0, None, None)))
         duels, _ = choose(keys, state, jnp.int64(50))
@@ -75,7 +75,7 @@ def test_on_a_scale_the_extremes_are_not_compared():
 
 
 @quick_jit
-def told(rule, state, first, second, won):
+def state_after(rule, state, first, second, won):
     duel = one_round(first, second)
     outcome = Outcome(jnp.int64(0), jnp.int64(1), won)
     key = jax.random.key(0)

@@ -59,7 +59,7 @@ def test_programs_are_solved_as_certified(num_arms):
 
 def test_the_last_basis_serves_while_it_is_optimal():
     rng = np.random.default_rng(2210)
-    program, kept = new_program(5), 0
+    program, remaining = new_program(5), 0
     matrix = random_matrix(rng, 5)
     for _ in range(60):
         noise = np.triu(rng.uniform(-0.002, 0.002, (5, 5)), 1)
@@ -67,11 +67,11 @@ def test_the_last_basis_serves_while_it_is_optimal():
         before = program.inverse.copy()
         (winner, *_) = entered(program, matrix)
         cost = solve(program, winner)
-        kept += bool((program.inverse == before).all())
+        remaining += bool((program.inverse == before).all())
         fresh = new_program(5)
         entered(fresh, matrix)
         assert cost == pytest.approx(solve(fresh, winner), rel=1e-9)
-    assert 10 < kept < 60
+    assert 10 < remaining < 60
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_duels_are_those_of_the_twin(num_arms, options):
     for _ in range(3):
         matrix = random_matrix(rng, num_arms)
         outcomes = random_outcomes(matrix, 302, rng)
-        rest = {name: each for name, each in options.items() if name != "cost"}
+        rest = {name: item for name, item in options.items() if name != "cost"}
         paid = prices if "cost" in options else None
         twin = TrackAndStop(num_arms, np.random.default_rng(0), prices=paid, **rest)
         duels = duels_of(twin, outcomes, 300)
@@ -98,8 +98,8 @@ def test_duels_are_those_of_the_twin(num_arms, options):
 @pytest.mark.slow  # Quickly, duels and programs are those of others.
 def test_shares_become_the_optimal_ones():
     matrix = MATRICES["condorcet"]
-    found = theory.identification_bound(matrix)
-    best = found.duels / (found.duels.sum() / 2)
+    bound = theory.identification_bound(matrix)
+    best = bound.duels / (bound.duels.sum() / 2)
     records = simulate_runs(
         policies.get("track-and-stop"), matrix, checkpoints=(300_000,), runs=range(5)
     )

@@ -21,7 +21,7 @@ from tests.reference.reductions import Doubler, MultiSBM, Sparring, UCBMachine
 pytestmark = pytest.mark.usefixtures("in_python")
 
 FALSE_ALARM = 1e-5
-"""Of one test, all features together."""
+"""False-alarm rate of one test, all features together."""
 
 MATRICES = {"decisive": DECISIVE, "two winners": TWO_WINNERS}
 CHECKPOINTS = (30, 100, 200)
@@ -148,7 +148,7 @@ def doubler_state(left, right):
     rng = np.random.default_rng(1)
     state = policies.get("doubler").start(Problem(len(left), 100), rng)
     state.left[:], state.right[:] = left, right
-    state.epoch.rounds, state.epoch.asked = 2 * sum(left), sum(right)
+    state.epoch.rounds, state.epoch.num_asked = 2 * sum(left), sum(right)
     return state, rng
 
 

@@ -49,7 +49,7 @@ def test_a_program_that_fails_costs_no_run(monkeypatch):
     records = simulate_runs(policy, CYCLIC, runs=RUNS)
     failed = records.info["programs_failed"] > 0
     assert 3 <= failed.sum() <= failed.size - 3, failed.sum()
-    plays, others = (each.ledger["plays"] for each in (records, whole))
+    plays, others = (record.ledger["plays"] for record in (records, whole))
     same = np.all(plays == others, axis=(1, 2, 3))
     assert same[~failed].all()
     assert not same[failed].all()
@@ -64,8 +64,8 @@ def test_without_self_duels_it_waits_alike():
         outcomes = random_outcomes(matrix, 502, rng)
         policy = policies.get("cw-rmed")
         plain, without = (
-            play_policy(each, outcomes, 500).duels
-            for each in (policy, policies.WithoutSelfDuels(policy))
+            play_policy(value, outcomes, 500).duels
+            for value in (policy, policies.WithoutSelfDuels(policy))
         )
         made = [duel for duel in plain if duel[0] != duel[1]]
         assert without[: len(made)] == made

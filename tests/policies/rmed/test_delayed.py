@@ -44,23 +44,23 @@ def instances():
     rng = np.random.default_rng(50)
     matrices = random_matrices(rng, INSTANCES - 1, 4, (0.08, 0.2, 0.5))
     matrices.append(np.array(CERTAIN))
-    return [random_outcomes(each, HORIZON + 2, rng) for each in matrices]
+    return [random_outcomes(matrix, HORIZON + 2, rng) for matrix in matrices]
 
 
 def duels_of_policy(policy):
     """Return the list of duels of each instance, and what was recommended."""
-    runs = [play_policy(policy, each, HORIZON) for each in instances()]
+    runs = [play_policy(policy, instance, HORIZON) for instance in instances()]
     return [run.duels for run in runs], [run.recommendation for run in runs]
 
 
 @cache
 def twin_duels(name, every):
     """Return the same of the twin."""
-    found = []
+    results = []
     for outcomes in instances():
         twin = TWINS[name](4, np.random.default_rng(0), every=every)
-        found.append((duels_of(twin, outcomes, HORIZON), twin.recommend()))
-    duels, best = zip(*found, strict=True)
+        results.append((duels_of(twin, outcomes, HORIZON), twin.recommend()))
+    duels, best = zip(*results, strict=True)
     return list(duels), list(best)
 
 

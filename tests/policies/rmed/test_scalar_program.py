@@ -46,7 +46,7 @@ def state_of(gaps, program):
 def test_rows_and_proof_are_those_of_the_whole_table(learn_all):
     """After other estimates on the same sides, near and far from the old ones."""
     rng = np.random.default_rng(77)
-    kept = given_up = 0
+    remaining = given_up = 0
     for matrix in matrices(78, sizes=(2, 3, 4, 5, 8), repeat=2):
         gaps = gaps_of(matrix)
         (winner,) = winners(matrix)
@@ -54,7 +54,7 @@ def test_rows_and_proof_are_those_of_the_whole_table(learn_all):
             program = new_program(len(gaps), 1)
             solve(program, gaps)
             other = shaken(rng, gaps, by)
-            found = learn_all(state_of(other, program))
+            result = learn_all(state_of(other, program))
             table = price_table(other, winner)
             prices = program.prices.reshape(gaps.shape)
             np.testing.assert_allclose(prices, table.prices, rtol=1e-12)
@@ -67,10 +67,10 @@ def test_rows_and_proof_are_those_of_the_whole_table(learn_all):
                 program.inverse,
                 program.loads.reshape(-1, *gaps.shape),
             )
-            assert found == stays_optimal(basis, table.prices)
+            assert result == stays_optimal(basis, table.prices)
             assert not program.now["is_stale"][0]
-            kept, given_up = kept + found, given_up + (not found)
-    assert kept > 50 and given_up > 20, (kept, given_up)
+            remaining, given_up = remaining + result, given_up + (not result)
+    assert remaining > 50 and given_up > 20, (remaining, given_up)
 
 
 def test_an_estimate_that_changes_sides_is_noticed(learn_all):

@@ -11,7 +11,7 @@ from bayesduel.simulation.driver import RunRecords, run_chunk
 from bayesduel.simulation.set_rounds import as_offer
 
 WEIGHTS = np.array([0.35, 0.9, 0.2, 0.7, 0.5])
-"""Of five arms, in an order of no meaning."""
+"""Five arms, in an order of no meaning."""
 
 SIZE = 3
 

@@ -1,4 +1,4 @@
-"""What every policy that offers subsets must do, whatever its rule."""
+"""Requirements on every policy that offers subsets, whatever its rule."""
 
 from dataclasses import replace
 from functools import cache
@@ -38,7 +38,7 @@ PLAYED = [
 ]
 
 DRAWING = {"random-subsets", "mnl-ts", "stagewise", "rec-maxmin-ucb"}
-"""Of these ``test_twins`` reads the runs, too."""
+"""``test_twins`` reads the runs of these, too."""
 
 FEW, SOME = 4, 48
 
@@ -136,7 +136,7 @@ def test_recommendations_are_sets_and_better_than_chance(name, in_python):
 def test_runs_depend_on_seed_and_number_alone(name, in_python):
     """Not on the grid of checkpoints, nor on the runs before."""
     dense = (*range(1, 7), 40, *range(45, 60), 120, 299, 300)
-    columns = [dense.index(each) for each in CHECKPOINTS]
+    columns = [dense.index(item) for item in CHECKPOINTS]
     ours, finer = runs_of(name, FEW), runs_of(name, FEW, dense)
     offers = finer.ledger["offers"][:, columns]
     np.testing.assert_array_equal(offers, ours.ledger["offers"])
@@ -194,7 +194,7 @@ def worlds_of(policy):
     ("text", "world"),
     [
         pytest.param(text, world, id=f"{text}-{world.feedback}-{number}")
-        for text in (*(each for each in NAMES if each not in IN_JAX), *OTHER_FORMS)
+        for text in (*(flag for flag in NAMES if flag not in IN_JAX), *OTHER_FORMS)
         for number, world in enumerate(worlds_of(policies.parse_policy(text)))
     ],
 )
@@ -203,12 +203,12 @@ def test_compiled_rules_play_the_runs_of_python(text, world):
     policy = policies.parse_policy(text)
     compiled, plain = (
         simulate_offers(
-            replace(policy, compiled=each),
+            replace(policy, compiled=flag),
             world,
             runs=range(1),
             notions=(world.default_notion,),
         )
-        for each in (True, False)
+        for flag in (True, False)
     )
     assert policy.compiled
     for one, other in (

@@ -10,8 +10,7 @@ from scipy import stats
 from bayesduel import policies
 from bayesduel.policies.policy import Problem
 from bayesduel.policies.subsets import mnl_exploration, stagewise_elimination
-from bayesduel.policies.subsets._index_stretches import safe_rounds
-from bayesduel.policies.subsets._reward_counts import no_counts
+from bayesduel.policies.subsets._reward_counts import no_counts, safe_rounds
 from bayesduel.policies.subsets.mnl_thompson import correlated_weights
 from tests.reference import subset_rivals as rivals
 
@@ -34,10 +33,10 @@ def test_indices_are_those_of_the_papers(text, width, cap):
     state = policy.start(Problem(5, 500, None, 3, np.ones(5)), np.random.default_rng(0))
     state = state._replace(plays=plays, totals=totals)
     module = sys.modules[type(policy).__module__]
-    found = module.indices(policy, state, 40)
-    assert found[0] == np.inf
+    result = module.indices(policy, state, 40)
+    assert result[0] == np.inf
     seen = totals[1:] / plays[1:] + width / np.sqrt(plays[1:])
-    np.testing.assert_allclose(found[1:], np.minimum(seen, cap), rtol=1e-12)
+    np.testing.assert_allclose(result[1:], np.minimum(seen, cap), rtol=1e-12)
     assert np.any(seen > cap) == (cap == 1)
 
 
@@ -76,7 +75,7 @@ def test_indices_of_exploration_exploitation(text):
     state.epochs.number[:] = 0, 4, 9, 11
     state.epochs.purchases[:] = 0, 1, 0, 10
     state.epochs.now.finished = 12
-    found = mnl_exploration.indices(state, policy.scale)
+    result = mnl_exploration.indices(state, policy.scale)
     n = state.epochs.number[1:]
     m = state.epochs.purchases[1:] / n
     length = policy.scale * math.log(math.sqrt(4) * 12 + 1)
@@ -84,8 +83,8 @@ def test_indices_of_exploration_exploitation(text):
     if policy.cap:
         assert np.any(expected > 1) and np.any(expected < 1)
         expected = np.minimum(expected, 1)
-    assert found[0] == np.inf
-    np.testing.assert_allclose(found[1:], expected, rtol=1e-12)
+    assert result[0] == np.inf
+    np.testing.assert_allclose(result[1:], expected, rtol=1e-12)
 
 
 def test_correlated_weights_share_the_largest_of_k_normal_numbers():
@@ -144,10 +143,10 @@ def test_an_arm_is_offered_alone_until_another_one_joins():
     step = policies.get("maxmin-ucb", look_ahead=False)
     state, rng = started(step, 3, 2), np.random.default_rng(0)
     state.wins[:] = [[0, 30, 25], [10, 0, 12], [9, 11, 0]]
-    found = policies.get("maxmin-ucb").choose(state, rng, 20)
-    assert found.subset.tolist() == [True, False, False] and found.rounds > 10
+    result = policies.get("maxmin-ucb").choose(state, rng, 20)
+    assert result.subset.tolist() == [True, False, False] and result.rounds > 10
     alone, joined = (
-        step.choose(state, rng, 20 + found.rounds + more) for more in (-1, 0)
+        step.choose(state, rng, 20 + result.rounds + more) for more in (-1, 0)
     )
-    assert np.array_equal(alone.subset, found.subset) and alone.rounds == 1
+    assert np.array_equal(alone.subset, result.subset) and alone.rounds == 1
     assert joined.subset.tolist() == [True, False, True]

@@ -21,20 +21,23 @@ def offers(policy, num_arms, size, round_, **known):
     counts = getattr(state, "counts", state)
     for name, values in known.items():
         getattr(counts, name)[:] = values
-    found: dict[tuple, int] = {}
+    by_name: dict[tuple, int] = {}
     for _ in range(DRAWS):
         mask = as_offer(policy.choose(state, rng, round_)).subset
         subset = tuple(np.flatnonzero(mask).tolist())
-        found[subset] = found.get(subset, 0) + 1
-    return found
+        by_name[subset] = by_name.get(subset, 0) + 1
+    return by_name
 
 
-def assert_distribution(found, distribution):
+def assert_distribution(result, distribution):
     """Compare counts with the probabilities of sets."""
-    assert set(found) <= set(distribution), set(found) - set(distribution)
-    expected = np.array(list(distribution.values())) * sum(found.values())
-    counts = np.array([found.get(subset, 0) for subset in distribution])
-    assert stats.chisquare(counts, expected).pvalue > FALSE_ALARM, (found, distribution)
+    assert set(result) <= set(distribution), set(result) - set(distribution)
+    expected = np.array(list(distribution.values())) * sum(result.values())
+    counts = np.array([result.get(subset, 0) for subset in distribution])
+    assert stats.chisquare(counts, expected).pvalue > FALSE_ALARM, (
+        result,
+        distribution,
+    )
 
 
 def two_kinds_of_arms(size, round_):
@@ -53,9 +56,9 @@ def two_kinds_of_arms(size, round_):
 
 def test_best_sets_of_escb_are_equally_likely_where_they_overlap():
     """Not the largest sum of one uniform per arm, which has {0, 1} in one of six."""
-    found = offers(policies.get("escb"), 4, 2, 40, **two_kinds_of_arms(2, 40))
+    result = offers(policies.get("escb"), 4, 2, 40, **two_kinds_of_arms(2, 40))
     best = [pair for pair in combinations(range(4), 2) if pair != (2, 3)]
-    assert_distribution(found, dict.fromkeys(best, 1 / len(best)))
+    assert_distribution(result, dict.fromkeys(best, 1 / len(best)))
 
 
 def test_best_swaps_of_escb_are_equally_likely():
@@ -64,9 +67,9 @@ def test_best_swaps_of_escb_are_equally_likely():
     The other start, by the optimistic means, is {0, 1}, one of the best sets itself.
     """
     policy = policies.get("escb", most_sets=0)
-    found = offers(policy, 4, 2, 40, **two_kinds_of_arms(2, 40))
+    result = offers(policy, 4, 2, 40, **two_kinds_of_arms(2, 40))
     distribution = dict.fromkeys([(0, 2), (0, 3), (1, 2), (1, 3)], 1 / 8)
-    assert_distribution(found, distribution | {(0, 1): 1 / 2})
+    assert_distribution(result, distribution | {(0, 1): 1 / 2})
 
 
 WINS = np.array(
@@ -105,12 +108,12 @@ def distribution_of_building(wins, size):
 @pytest.mark.parametrize("name", ["maxmin-ucb", "rec-maxmin-ucb"])
 def test_every_tie_of_a_set_that_is_built_is_broken_anew(name):
     """An arm that lost the last tie is as likely as another to win the next one."""
-    found = offers(policies.get(name), 5, 3, 50, wins=WINS)
-    assert_distribution(found, distribution_of_building(WINS, 3))
+    result = offers(policies.get(name), 5, 3, 50, wins=WINS)
+    assert_distribution(result, distribution_of_building(WINS, 3))
 
 
 def test_where_every_arm_surely_loses_any_one_stands_for_them():
     """Each of three has won all its duels with the next one."""
     wins = np.array([[0, 400, 0], [0, 0, 400], [400, 0, 0]])
-    found = offers(policies.get("maxmin-ucb"), 3, 2, 50, wins=wins)
-    assert_distribution(found, dict.fromkeys([(0,), (1,), (2,)], 1 / 3))
+    result = offers(policies.get("maxmin-ucb"), 3, 2, 50, wins=wins)
+    assert_distribution(result, dict.fromkeys([(0,), (1,), (2,)], 1 / 3))

@@ -8,7 +8,7 @@ from scipy import stats
 
 from bayesduel import policies
 from bayesduel.instances import choice
-from bayesduel.policies.subsets._assortments import best_assortment
+from bayesduel.policies.subsets._epochs import best_assortment
 from bayesduel.policies.subsets.efficient_sampling import Beliefs, set_index
 from tests.policies.distributions import rejected, same_distribution
 from tests.policies.subsets.subset_driving import (
@@ -104,7 +104,7 @@ def features(offers):
 
 
 def test_look_ahead_skips_only_rounds_that_cannot_change_the_set():
-    """Of arms that are told apart soon, so that stretches are long.
+    """Take arms that are told apart soon, so that stretches are long.
 
     Of UCB without order: ``test_long_stretches``.
     """
@@ -193,14 +193,14 @@ def test_best_assortment_against_enumeration():
     rng = np.random.default_rng(10)
     for _ in range(40):
         weights, revenues = rng.uniform(0, 2, 6), rng.uniform(0, 1, 6) ** 3
-        found = best_assortment(rng, weights, revenues, 3)
-        earned = twins.revenue(weights, revenues, found)
+        result = best_assortment(rng, weights, revenues, 3)
+        earned = twins.revenue(weights, revenues, result)
         best = max(
             twins.revenue(weights, revenues, np.isin(np.arange(6), arms))
             for size in (1, 2, 3)
             for arms in combinations(range(6), size)
         )
-        assert found.sum() <= 3
+        assert result.sum() <= 3
         assert earned == pytest.approx(best, rel=1e-12)
 
 
@@ -208,9 +208,9 @@ def test_negative_weights_count_as_nothing_and_leave_no_place_empty():
     rng, cut = np.random.default_rng(11), 0
     for _ in range(200):
         weights, revenues = rng.normal(size=6), rng.uniform(0, 1, 6) ** 3
-        found = best_assortment(rng, weights, revenues, 3)
+        result = best_assortment(rng, weights, revenues, 3)
         above = np.maximum(weights, 0)
-        earned = twins.revenue(above, revenues, found)
+        earned = twins.revenue(above, revenues, result)
         best = max(
             twins.revenue(above, revenues, np.isin(np.arange(6), arms))
             for size in (1, 2, 3)
@@ -219,11 +219,11 @@ def test_negative_weights_count_as_nothing_and_leave_no_place_empty():
         assert earned == pytest.approx(best, rel=1e-12)
         # Arms that would earn more, were they chosen at all: the likeliest are in.
         open_ = revenues >= earned
-        assert found.sum() == min(3, open_.sum()) and not np.any(found & ~open_)
-        inside = found & (weights <= 0)
+        assert result.sum() == min(3, open_.sum()) and not np.any(result & ~open_)
+        inside = result & (weights <= 0)
         cut += inside.any()
         if inside.any():
-            left_out = weights[open_ & ~found]
+            left_out = weights[open_ & ~result]
             assert np.all(left_out <= weights[inside].min())
     assert cut > 20
 
@@ -233,8 +233,8 @@ def test_with_equal_revenues_a_set_holds_the_largest_weights(revenue):
     """However small they are; ties at random."""
     rng, revenues = np.random.default_rng(12), np.full(5, revenue)
     for weights in ([3.0, -1.0, 2.0, -2.0, -9.0], [-5.0, -1.0, -2.0, -8.0, -9.0]):
-        found = best_assortment(rng, np.array(weights), revenues, 3)
-        assert np.flatnonzero(found).tolist() == [0, 1, 2]
+        result = best_assortment(rng, np.array(weights), revenues, 3)
+        assert np.flatnonzero(result).tolist() == [0, 1, 2]
     for weights in (np.full(5, -1.0), np.zeros(5), np.ones(5), np.full(5, np.inf)):
         draws = [best_assortment(rng, weights, revenues, 3) for _ in range(2000)]
         assert np.all(np.sum(draws, axis=1) == 3)
@@ -261,8 +261,8 @@ def test_regret_of_correlated_samples(in_python):
     With sets of fewer arms it was 85; runs have a standard deviation of 5.6.
     """
     policy = policies.get("mnl-ts", variant="correlated")
-    found = simulate_offers(
+    result = simulate_offers(
         policy, SHOP, runs=range(60), checkpoints=(1500,), notions=("expected_reward",)
     )
-    regret = found.ledger["regret"][:, -1, 0]
+    regret = result.ledger["regret"][:, -1, 0]
     assert abs(regret.mean() - 71.3) < 4.5 * np.hypot(0.4, 5.6 / np.sqrt(60))

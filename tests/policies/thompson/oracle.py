@@ -93,7 +93,7 @@ class Round:
         Without an upset they do not.
         """
         pairs = list(combinations(range(self.num_arms), 2))
-        found = []
+        results = []
         for bits in product((False, True), repeat=len(pairs)):
             signs = np.zeros((self.num_arms, self.num_arms), dtype=bool)
             probability = 1.0
@@ -102,8 +102,8 @@ class Round:
                 probability *= (
                     self.probability[i, j] if forward else self.probability[j, i]
                 )
-            found.append((signs, probability, self.has_upset(signs)))
-        return found
+            results.append((signs, probability, self.has_upset(signs)))
+        return results
 
     @cached_property
     def first_distribution(self):
@@ -182,15 +182,15 @@ class Round:
         So nothing changes between two rounds whose bounds are on the same sides.
         """
         sides = [
-            [each > 0.5 for each in relative_bounds(self.wins, self.index + k, ALPHA)]
+            [bound > 0.5 for bound in relative_bounds(self.wins, self.index + k, ALPHA)]
             for k in (low, high)
         ]
         if np.array_equal(*sides):
             return None
         if high > low + 1:
             middle = (low + high) // 2
-            found = self._first_other_sets(low, middle)
-            return found or self._first_other_sets(middle, high)
+            result = self._first_other_sets(low, middle)
+            return result or self._first_other_sets(middle, high)
         later = replace(self, index=self.index + high)
         same = np.array_equal(later.candidates, self.candidates)
         same &= np.array_equal(later.eligible, self.eligible)

@@ -13,7 +13,7 @@ from tests.policies.distributions import chi_square, pair_table
 from tests.policies.thompson.oracle import Round
 
 MOST_DUELS = 700
-"""Of a state."""
+"""At most, in a state."""
 
 LONGEST = 2000
 """Stretches are compared up to this length."""
@@ -82,44 +82,44 @@ def late_state(num_arms, counts, index):
 def states(num_arms, name="d-ts"):
     """Return the states of a policy; pure D-TS has no bounds."""
     number = NUM_RANDOMS[num_arms]
-    found = [state_of(num_arms, index) for index in range(number)] + [
-        late_state(num_arms, *each) for each in LATE[num_arms]
+    result = [state_of(num_arms, index) for index in range(number)] + [
+        late_state(num_arms, *item) for item in LATE[num_arms]
     ]
-    return [replace(each, elimination=name != "pure-d-ts") for each in found]
+    return [replace(item, elimination=name != "pure-d-ts") for item in result]
 
 
 @cache
-def duels_of(each):
+def duels_of(item):
     """Spell the counts out, one duel after the other, padded to MOST_DUELS."""
-    first, second = np.nonzero(each.wins)
-    times = each.wins[first, second]
+    first, second = np.nonzero(item.wins)
+    times = item.wins[first, second]
     rows = np.repeat(np.stack([first, second], axis=1), times, axis=0)
     padded = np.full((MOST_DUELS, 2), -1, dtype=np.int32)
     padded[: len(rows)] = rows
     return padded
 
 
-def duel_of_round(found):
+def duel_of_round(result):
     """Return (first, second) of the round asked for; a stretch is a self-duel."""
-    champion, idle, first, second, _ = found
+    champion, idle, first, second, _ = result
     return np.where(idle > 0, champion, first), np.where(idle > 0, champion, second)
 
 
-def idle_distribution(name, each):
+def idle_distribution(name, item):
     """P(idle) of a round under the definition of the policy."""
     return (
-        each.idle_with_regret_ties if name == "d-ts+" else each.idle_distribution.sum()
+        item.idle_with_regret_ties if name == "d-ts+" else item.idle_distribution.sum()
     )
 
 
-def p_of_joint_distribution(each, found):
+def p_of_joint_distribution(item, result):
     """Idle with champion a, or a duel of (a, b): one chi-square over all cells."""
-    champion, idle_rounds, first, second, _ = found
-    idle = each.idle_distribution
+    champion, idle_rounds, first, second, _ = result
+    idle = item.idle_distribution
     stays = idle_rounds > 0
-    counts = np.bincount(champion[stays], minlength=each.num_arms)
-    duels = pair_table(first[~stays], second[~stays], each.num_arms)
-    busy = each.duel_distribution - np.diag(each.idle_distribution)
+    counts = np.bincount(champion[stays], minlength=item.num_arms)
+    duels = pair_table(first[~stays], second[~stays], item.num_arms)
+    busy = item.duel_distribution - np.diag(item.idle_distribution)
     return chi_square(
         np.concatenate([counts, duels.ravel()]), np.concatenate([idle, busy.ravel()])
     )
@@ -140,10 +140,10 @@ def p_of_waiting(stay, idle_rounds, limit):
     return chi_square(np.bincount(cells, minlength=len(edges)), distribution)
 
 
-def p_of_next_duel(each, found):
+def p_of_next_duel(item, result):
     """The duel after idle rounds has the distribution of a round given that it is not
     idle."""
-    _, _, first, second, played = found
-    busy = each.duel_distribution - np.diag(each.idle_distribution)
-    counts = pair_table(first[played], second[played], each.num_arms)
+    _, _, first, second, played = result
+    busy = item.duel_distribution - np.diag(item.idle_distribution)
+    counts = pair_table(first[played], second[played], item.num_arms)
     return chi_square(counts, busy / busy.sum()) if counts.sum() > 50 else 1.0

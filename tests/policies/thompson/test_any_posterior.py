@@ -41,7 +41,7 @@ class Matrices(Laplace):
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class Means(Matrices):
-    """What is believed is the mean itself."""
+    """The belief is the mean itself."""
 
     def mean(self, state):
         return state
@@ -52,7 +52,7 @@ def rule_over(posterior):
 
 
 @cache
-def told():
+def state_after():
     """Return what is known after some votes, counts for bounds too.
 
     Each of three arms surely loses to another one, which may not be asked against it.
@@ -75,9 +75,9 @@ def told():
 def test_utilities_choose_as_matrices_do():
     """The same draws, the same two arms, with bounds."""
     with jax.enable_x64(True):
-        found = []
+        results = []
         for kind in (Laplace, Matrices):
-            rule, state = rule_over(kind()), told()
+            rule, state = rule_over(kind()), state_after()
             key = jax.random.key(7)
             if kind is Laplace:  # Matrices need a key for ties as well.
                 key = jax.random.split(key)[0]
@@ -90,9 +90,9 @@ def test_utilities_choose_as_matrices_do():
 
             stay, arms = rounds(key, state.beliefs, sets)
             assert np.all(np.ptp(np.asarray(arms)[np.asarray(stay)], axis=1) == 0)
-            found.append(arms)
-    np.testing.assert_array_equal(*found)
-    assert all(len(np.unique(arms)) > 1 for arms in np.transpose(found[0]))
+            results.append(arms)
+    np.testing.assert_array_equal(*results)
+    assert all(len(np.unique(arms)) > 1 for arms in np.transpose(results[0]))
 
 
 def test_least_regret_breaks_ties_as_in_the_twin():
@@ -131,9 +131,9 @@ def test_off_a_scale_the_arm_that_beats_most_is_recommended():
             beaten, total = np.count_nonzero(mean > 0.5, axis=1), mean.sum(axis=1)
             most = np.flatnonzero(beaten == beaten.max())
             best = most[np.isclose(total[most], total[most].max())]
-            found = recommend(keys, SampledState(beliefs=mean, wins=None))
+            result = recommend(keys, SampledState(beliefs=mean, wins=None))
             # Of four arms alike one is never named in 60 draws in 1 of 10^7.
-            np.testing.assert_array_equal(np.unique(found), best)
+            np.testing.assert_array_equal(np.unique(result), best)
             sizes.add((len(most), len(best)))
     assert {(1, 1), (2, 1), (2, 2)} <= sizes
 
@@ -179,13 +179,13 @@ def test_posteriors_are_what_their_names_say():
     assert two == policies.DoubleThompson(posterior=BetaPairs(prior=2.0))
     assert json.loads(parameters_json(two))["posterior"] == {"name": "beta", "prior": 2}
     scaled = policies.parameters(policies.parse_policy("bt-ts:prior_scale=1"))
-    found = scaled["posterior"]
-    assert (found["name"], found["prior_scale"]) == ("bradley-terry", 1.0)
+    result = scaled["posterior"]
+    assert (result["name"], result["prior_scale"]) == ("bradley-terry", 1.0)
     assert policies.get("d-ts", posterior="bradley-terry") == policies.get(
         "bt-ts", elimination=True
     )
-    own = DoubleThompson(posterior=Laplace(ShownFirst(scale=1.0)))
-    assert own.label == "D-TS:posterior=shown-first,scale=1.0"
+    mine = DoubleThompson(posterior=Laplace(ShownFirst(scale=1.0)))
+    assert mine.label == "D-TS:posterior=shown-first,scale=1.0"
     assert HMC(Thurstone()).name == "thurstone-hmc"
     assert isinstance(HMC(), PairPosterior)
     assert policies.get("rd-ts").posterior == BetaPairs(prior=5)
@@ -196,8 +196,8 @@ def test_posteriors_are_what_their_names_say():
 def test_a_table_of_priors_is_named_by_its_numbers():
     prior = np.array([[1, 1, 1, 0.5], [2, 1, 1, 0.5], [1, 3, 1, 0.5], [9, 9, 7, 1]])
     table = policies.get("d-ts", prior=prior)
-    found = json.loads(parameters_json(table))["posterior"]["prior"]
-    np.testing.assert_array_equal(found, prior)
+    result = json.loads(parameters_json(table))["posterior"]["prior"]
+    np.testing.assert_array_equal(result, prior)
     assert table.label.startswith("D-TS:prior=array ")
     assert table.label != policies.get("d-ts", prior=prior.T).label
     with pytest.raises(PolicyParameterError, match="3 x 3 table.*got \\(4, 4\\)"):

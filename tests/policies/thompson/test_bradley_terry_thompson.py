@@ -20,7 +20,7 @@ from tests.policies.distributions import chi_square, pair_table, two_sample_chi_
 from tests.reference.bradley_terry_thompson import BayesianBradleyTerry as Twin
 
 FALSE_ALARM = 1e-5
-"""Of one test."""
+"""False-alarm rate of one test."""
 
 round_sets = quick_jit(eager_round_sets)
 
@@ -48,7 +48,7 @@ def ask_all(rule, states, keys, round_):
     return jax.vmap(lambda key, state: rule.choose(key, state, round_)[0])(keys, states)
 
 
-def told(rule, keys, rounds, num_arms=3):
+def states_after(rule, keys, rounds, num_arms=3):
     """Feed rounds (first, second, wins, number) to a rule; return its states."""
     states, none = start_all(rule, keys[0], num_arms), jnp.int64(0)
     for index, (first, second, wins, number) in enumerate(rounds, start=1):
@@ -68,24 +68,24 @@ def test_the_posterior_is_that_of_the_model_and_of_the_twin(strict_jax):
     rule = over_model(policies.get("bt-ts", prior_scale=1.5))
     with jax.enable_x64(True):
         keys = jax.random.split(jax.random.key(0), (1 + len(ROUNDS), 1))
-        states = told(rule, keys, ROUNDS, num_arms=4)
+        states = states_after(rule, keys, ROUNDS, num_arms=4)
         state = jax.tree.map(lambda leaf: np.asarray(leaf[0]), states)
     twin = Twin(4, np.random.default_rng(0), prior_scale=1.5)
     for first, second, wins, _ in ROUNDS:
         twin.update(first, second, bool(wins))
     mode, covariance = twin.mode()
     distribution, shown = state.beliefs.distribution, np.zeros((4, 4))
-    np.add.at(shown, tuple(zip(*[each[:2] for each in ROUNDS], strict=True)), 1)
+    np.add.at(shown, tuple(zip(*[item[:2] for item in ROUNDS], strict=True)), 1)
     votes = state.beliefs.votes
     np.testing.assert_array_equal(votes.won + votes.lost, shown - np.diag([0, 0, 0, 1]))
     np.testing.assert_array_equal(wins_of(state), twin.wins)
     np.testing.assert_allclose(distribution.mode, mode, atol=1e-6)
-    found = np.linalg.inv(distribution.factor @ distribution.factor.T)
-    np.testing.assert_allclose(found, covariance, rtol=1e-5)
+    result = np.linalg.inv(distribution.factor @ distribution.factor.T)
+    np.testing.assert_allclose(result, covariance, rtol=1e-5)
 
 
 STATES = 1000
-"""Of a test, so that tests share programs."""
+"""The same in all tests, so that they share programs."""
 
 
 def rounds_of(wins):
@@ -99,7 +99,7 @@ def pairs_of_round(policy, wins, round_=1000, number=STATES):
     rule = over_model(policy)
     with jax.enable_x64(True):
         keys = jax.random.split(jax.random.key(7), (5, number))
-        states = told(rule, keys, rounds_of(wins))
+        states = states_after(rule, keys, rounds_of(wins))
         duel = ask_all(rule, states, keys[4], jnp.int64(round_))
     duel = jax.tree.map(np.asarray, duel)
     idle = duel.exploit_rounds > 0
@@ -180,7 +180,7 @@ def test_a_stretch_is_that_of_all_its_draws():
     rule = over_model(policy)
     with jax.enable_x64(True):
         keys = jax.random.split(jax.random.key(2), (5, STATES))
-        states = told(rule, keys, rounds_of(3 * MANY))
+        states = states_after(rule, keys, rounds_of(3 * MANY))
         duel = ask_all(rule, states, keys[4], jnp.int64(round_))
         draw = jax.vmap(
             lambda key, state: rule.posterior.sample_utilities(
@@ -189,7 +189,7 @@ def test_a_stretch_is_that_of_all_its_draws():
         )
         drawn = np.asarray(quick_jit(draw)(keys[4], states))
         sets = round_sets(jnp.asarray(3 * MANY), 0.51, jnp.int64(round_))
-    duel, sets = (jax.tree.map(np.asarray, each) for each in (duel, sets))
+    duel, sets = (jax.tree.map(np.asarray, value) for value in (duel, sets))
     waits = set()
     for run, utility in enumerate(drawn):
         for waited in range(number + 1):

@@ -1,4 +1,4 @@
-"""What once made pure D-TS wait for ever."""
+"""A state that once made pure D-TS wait for ever."""
 
 import numpy as np
 import pytest
@@ -38,11 +38,11 @@ def test_a_leader_with_a_sure_superior_is_not_idle(name, ties_by_regret, form):
         form=form,
     )
     duels = np.repeat(np.argwhere(wins), wins[wins > 0], axis=0)
-    state, found = rule.new_state(np.arange(4), 10**13), np.zeros((200, 5), dtype=int)
+    state, result = rule.new_state(np.arange(4), 10**13), np.zeros((200, 5), dtype=int)
     shares = np.zeros(4, dtype=np.int64)
-    program()(state, np.random.default_rng(301), duels, round_, found, shares)
+    program()(state, np.random.default_rng(301), duels, round_, result, shares)
     assert state.pairs["wins"].tolist() == wins.tolist()
-    _, idle, first, second, explores = found.T
+    _, idle, first, second, explores = result.T
     assert np.all(idle == 0) and np.all(explores == 1)
     assert np.all(first != second)
 

@@ -19,8 +19,8 @@ def random_wins(num_arms, index):
     rng = np.random.default_rng([70, num_arms, index])
     most = (0, 2, 8, 40, 300)[index % 5]
     duels = rng.integers(most // 2, most + 1, (num_arms, num_arms))
-    place = np.roll(np.arange(num_arms), index)
-    ahead = (place[None, :] - place[:, None]) % num_arms <= num_arms // 2
+    position = np.roll(np.arange(num_arms), index)
+    ahead = (position[None, :] - position[:, None]) % num_arms <= num_arms // 2
     spread = (0.2, 0.9)[index // 5 % 2]
     preference = np.clip(0.5 + spread * (ahead - 0.5), 0.05, 0.95)
     if index % 3 == 2:
@@ -59,8 +59,8 @@ def test_divergence_is_the_mean_over_the_posterior(won, lost):
         integrate.quad(weighted, low, high, epsabs=0, epsrel=1e-10)[0]
         for low, high in zip(edges[:-1], edges[1:], strict=True)
     )
-    found = standalone(expected_divergence)(float(won), float(lost))
-    assert found == pytest.approx(inside, rel=1e-7)
+    result = standalone(expected_divergence)(float(won), float(lost))
+    assert result == pytest.approx(inside, rel=1e-7)
 
 
 def waiting_counts(probability, waits):

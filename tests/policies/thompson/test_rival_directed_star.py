@@ -18,7 +18,7 @@ from tests.reference import RivalDirectedStar
 from theory.divergences import bernoulli_kl
 
 FALSE_ALARM = 1e-5
-"""Of one test, all its p-values together."""
+"""False-alarm rate of one test, all its p-values together."""
 
 ALWAYS = {"c": 1e300}
 """Every round explores: the events are those of any other c."""
@@ -158,15 +158,15 @@ def test_a_round_has_the_distribution_of_the_twin(look_ahead):
         waits, pairs = np.zeros(3000, dtype=np.int64), np.zeros((3000, 2), dtype=int)
         run_uncompiled(ask, state, np.random.default_rng(93), duels, waits, pairs)
         explores = twin.explores()
-        own = pairs[:, 0] != pairs[:, 1]
-        assert np.all(pairs[own] == twin.next_pair())
-        assert np.all(pairs[~own] == twin.leader)
-        idle += np.count_nonzero(~own if not look_ahead else waits)
+        mine = pairs[:, 0] != pairs[:, 1]
+        assert np.all(pairs[mine] == twin.next_pair())
+        assert np.all(pairs[~mine] == twin.leader)
+        idle += np.count_nonzero(~mine if not look_ahead else waits)
         if look_ahead:
             p_values.append(chi_square(*waiting_counts(explores, waits)))
         else:
             assert not waits.any()
-            counts = np.array([np.count_nonzero(own), np.count_nonzero(~own)])
+            counts = np.array([np.count_nonzero(mine), np.count_nonzero(~mine)])
             p_values.append(chi_square(counts, np.array([explores, 1 - explores])))
     assert idle > 1000
     assert min(p_values) > FALSE_ALARM / len(p_values), p_values
@@ -248,9 +248,9 @@ def wrong_self_duels(mu, prior, c, most):
         won = np.arange(events // 2 + 1)
         tails = tail_against(won, events - won, prior)
         # Terms beyond are below 1e-20 at these mu.
-        kept = tails > 1e-150
-        waits = np.maximum(1 / (c * tails[kept]) - 1, 0)
-        total += float(stats.binom.pmf(won[kept], events, mu) @ waits)
+        remaining = tails > 1e-150
+        waits = np.maximum(1 / (c * tails[remaining]) - 1, 0)
+        total += float(stats.binom.pmf(won[remaining], events, mu) @ waits)
     return total
 
 
@@ -267,9 +267,9 @@ def wrong_self_duels(mu, prior, c, most):
 def test_wrong_leaders_of_two_arms_cost_what_the_page_says(
     mu, prior, c, most, expected
 ):
-    found = wrong_self_duels(mu, prior, c, most)
+    result = wrong_self_duels(mu, prior, c, most)
     digits = f"{expected:g}".partition(".")[2]
-    assert round(found, len(digits)) == expected
+    assert round(result, len(digits)) == expected
 
 
 def wrong_self_duels_by(rounds, mu, prior, c):
@@ -298,10 +298,10 @@ def test_wrong_leaders_of_two_arms_are_as_frequent_as_counts_say():
         checkpoints=[rounds],
         runs=range(4000),
     )
-    found = records.ledger["plays"][:, 0, 1, 1]
-    error = found.std() / np.sqrt(len(found))
+    result = records.ledger["plays"][:, 0, 1, 1]
+    error = result.std() / np.sqrt(len(result))
     assert expected > 1
-    assert stats.norm.sf(abs(found.mean() - expected) / error) > FALSE_ALARM / 2
+    assert stats.norm.sf(abs(result.mean() - expected) / error) > FALSE_ALARM / 2
 
 
 EXTREME = {

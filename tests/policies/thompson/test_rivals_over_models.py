@@ -23,7 +23,7 @@ from tests.reference import RivalOverScale
 from tests.studies.helpers import assert_replays
 
 FALSE_ALARM = 1e-5
-"""Of one test."""
+"""False-alarm rate of one test."""
 
 STATES = {
     "none": np.zeros((4, 4), dtype=int),
@@ -32,7 +32,7 @@ STATES = {
     "level": np.array([[0, 3, 5, 0], [3, 0, 5, 0], [1, 1, 0, 2], [0, 0, 1, 0]]),
     "rivals": np.array([[0, 9, 12, 0], [5, 0, 6, 3], [2, 5, 0, 6], [0, 1, 2, 0]]),
 }
-"""Of few numbers of arms: each takes programs of its own."""
+"""Few numbers of arms: each takes programs of its own."""
 
 
 def rule_of(**parameters):
@@ -97,11 +97,11 @@ def test_every_rival_asks_for_the_pair_of_the_twin(name, costs_regret):
         leader = int(rule._leader(state))
         assert leader == twin.leader() == twin.recommend()
         for rival in set(range(len(wins))) - {leader}:
-            asked = jnp.int32(leader), jnp.int32(rival)
+            questions = jnp.int32(leader), jnp.int32(rival)
             ours, theirs = set(), set()
             for number in range(8):
                 key = jax.random.key(number)
-                pair = pair_of(rule, key, state, *asked)
+                pair = pair_of(rule, key, state, *questions)
                 ours.add(tuple(int(arm) for arm in pair))
             for _ in range(40):
                 theirs.add(tuple(sorted(twin.pair(leader, rival))))
@@ -124,14 +124,14 @@ def rounds_of(rule, wins, rank, number=600):
 
 def rounds_of_twin(twin, number):
     """Count the same; of every rival the pair is found once."""
-    leader, pairs, found = twin.leader(), {}, np.zeros((twin.num_arms, twin.num_arms))
+    leader, pairs, result = twin.leader(), {}, np.zeros((twin.num_arms, twin.num_arms))
     pairs[leader] = leader, leader
     for _ in range(number):
         rival = twin.rival(leader)
         if rival not in pairs:
             pairs[rival] = tuple(sorted(twin.pair(leader, rival)))
-        found[pairs[rival]] += 1
-    return found
+        result[pairs[rival]] += 1
+    return result
 
 
 @pytest.mark.slow
@@ -169,10 +169,10 @@ def test_naming_asks_of_likely_rivals_and_never_rests(name):
 def _remembered(function):
     known = {}
 
-    def found(*arms):
+    def cached(*arms):
         return known[arms] if arms in known else known.setdefault(arms, function(*arms))
 
-    return found
+    return cached
 
 
 def test_divergences_of_probabilities_that_round_to_one():
@@ -186,25 +186,25 @@ def test_divergences_of_probabilities_that_round_to_one():
     with jax.enable_x64(True):
         for one in matrices:
             for other in matrices:
-                found = np.asarray(quick_divergence(one, other))
+                values = np.asarray(quick_divergence(one, other))
                 safe = np.maximum(other, 1e-300)
                 plain = rel_entr(one, safe) + rel_entr(one.T, safe.T)
-                np.testing.assert_allclose(found, plain, rtol=1e-9, atol=1e-13)
-                assert np.all(found >= 0.0)
+                np.testing.assert_allclose(values, plain, rtol=1e-9, atol=1e-13)
+                assert np.all(values >= 0.0)
         # Close to one another nothing cancels.
         one, other = (np.array([[0.5, p], [1 - p, 0.5]]) for p in (0.3, 0.3 + 1e-7))
-        found = np.asarray(quick_divergence(one, other))
+        values = np.asarray(quick_divergence(one, other))
         by_hand = 0.5 * (other[0, 1] - one[0, 1]) ** 2 / 0.21
-        np.testing.assert_allclose(found[0, 1], by_hand, rtol=1e-6)
+        np.testing.assert_allclose(values[0, 1], by_hand, rtol=1e-6)
 
 
 def test_regret_is_that_of_the_order():
     with jax.enable_x64(True):
         utility = jnp.asarray([0.3, 2.0, 2.0, -1.0])
-        found = np.asarray(estimated_regret(utility, jnp.int32(2)))
+        values = np.asarray(estimated_regret(utility, jnp.int32(2)))
     # Losses: 2 (behind both), at least 1 beside the leader, 0, 3.
     by_hand = np.array([[4, 3, 2, 5], [3, 2, 1, 4], [2, 1, 1, 3], [5, 4, 3, 6]])
-    np.testing.assert_array_equal(found, by_hand)
+    np.testing.assert_array_equal(values, by_hand)
 
 
 def test_stretches_end_where_another_arm_plays():
@@ -215,7 +215,7 @@ def test_stretches_end_where_another_arm_plays():
         played = jnp.asarray(rounds[start:])
         waited, arms = up_to_another(
             jnp.asarray(known[start:]),
-            lambda place: played[place],
+            lambda value: played[value],
             jnp.int32(2),
             number,
         )

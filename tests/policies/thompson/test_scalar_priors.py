@@ -89,14 +89,14 @@ def test_steps_have_the_distribution_of_look_ahead(text, prior):
     )
     step = replace(policy, look_ahead=False)
     jump, steps = (
-        plays_of(each, 2 + (each is step), grid=LATE) for each in (policy, step)
+        plays_of(value, 2 + (value is step), grid=LATE) for value in (policy, step)
     )
     assert not disagreements(jump, steps, MATRIX)
 
 
 def test_another_prior_is_noticed():
     """Negative control: a half and five pseudo-wins; a table that stays in place."""
-    one, other = (plays_of(policies.get("d-ts", prior=each), 4) for each in (0.5, 5))
+    one, other = (plays_of(policies.get("d-ts", prior=item), 4) for item in (0.5, 5))
     assert disagreements(one, other, MATRIX)
     policy = policies.get("d-ts", prior=FAVORITE)
 
@@ -130,8 +130,8 @@ def test_a_table_makes_its_favorite_the_first_champion(name, look_ahead):
     policy = policies.get(name, prior=table, look_ahead=look_ahead)
     state = policy.scalar_kernel().new_state(np.arange(5), 1000)
     # Rounds are stepped at first, until many of them were self-duels.
-    found = np.zeros((200, 5), dtype=np.int64)
-    told, shares = np.zeros((0, 2), dtype=np.int64), np.zeros(5, dtype=np.int64)
-    program()(state, np.random.default_rng(73), told, 1, found, shares)
-    assert np.any(found[:, 1] > 0) == look_ahead
-    assert np.all(duel_of_round(found.T)[0] == 3)
+    values = np.zeros((200, 5), dtype=np.int64)
+    reported, shares = np.zeros((0, 2), dtype=np.int64), np.zeros(5, dtype=np.int64)
+    program()(state, np.random.default_rng(73), reported, 1, values, shares)
+    assert np.any(values[:, 1] > 0) == look_ahead
+    assert np.all(duel_of_round(values.T)[0] == 3)

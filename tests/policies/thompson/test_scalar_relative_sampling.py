@@ -36,7 +36,7 @@ from tests.policies.thompson.waits import (
 from tests.reference import RelativeConfidenceSampling
 
 FALSE_ALARM = 1e-5
-"""Of all states of one test together."""
+"""False-alarm rate of all states of one test together."""
 
 SLOW = pytest.mark.slow
 
@@ -45,7 +45,7 @@ NUM_DRAWS = 1500
 REIGNS = {"never": [0, 0, 0, 0], "longest": [90, 5, 3, 7], "shortest": [2, 5, 2, 9]}
 
 
-def ask(state, rng, round_, reigns, found):
+def ask(state, rng, round_, reigns, result):
     """Ask for a round often, in a state whose wins the host has entered."""
     scalar_kernel.init(state, rng)
     for i in range(len(reigns)):
@@ -53,17 +53,17 @@ def ask(state, rng, round_, reigns, found):
             if state.pairs[i, j].wins + state.pairs[j, i].wins > 0:
                 refresh_upper_bounds(state, i, j)
                 refresh_bounds(state, i, j, round_)
-    for draw in range(len(found)):
+    for draw in range(len(result)):
         for i in range(len(reigns)):
             state.arms[i].reigns = reigns[i]
         duel = scalar_kernel.choose(state, rng, round_)
-        found[draw, 0] = duel.champion
-        found[draw, 1] = duel.idle_rounds
-        found[draw, 2] = duel.first
-        found[draw, 3] = duel.second
-        found[draw, 4] = duel.explores
+        result[draw, 0] = duel.champion
+        result[draw, 1] = duel.idle_rounds
+        result[draw, 2] = duel.first
+        result[draw, 3] = duel.second
+        result[draw, 4] = duel.explores
         for arm in range(len(reigns)):
-            found[draw, 5] += state.arms[arm].reigns - reigns[arm]
+            result[draw, 5] += state.arms[arm].reigns - reigns[arm]
 
 
 @cache
@@ -75,10 +75,10 @@ def answers(kernel, wins, reigns, round_, rng, number):
     """Return champions, idle rounds, first, second, and whether they were played."""
     state = kernel.new_state(np.arange(len(wins)), 10**6)
     state.pairs["wins"] = wins
-    found = np.zeros((number, 6), dtype=np.int64)
-    asking()(state, rng, round_, np.asarray(reigns, dtype=np.int64), found)
+    values = np.zeros((number, 6), dtype=np.int64)
+    asking()(state, rng, round_, np.asarray(reigns, dtype=np.int64), values)
     # Every round that is played is somebody's reign.
-    *rest, grown = found.T
+    *rest, grown = values.T
     assert np.array_equal(grown, rest[1] + rest[4])
     return np.array(rest)
 
@@ -108,7 +108,7 @@ def test_round_has_the_distribution_of_the_rule(fallback, prior, look_ahead):
     """Also where the fallback may pick the sure winner, and where it may not."""
     options = {"fallback": fallback, "prior": prior}
     policy = policies.get("rcs", look_ahead=look_ahead, **options)
-    kernel, rng, found = policy.scalar_kernel(), np.random.default_rng(70), {}
+    kernel, rng, result = policy.scalar_kernel(), np.random.default_rng(70), {}
     for name, wins in FOUR_ARMS.items():
         round_ = int(wins.sum()) + 40
         for reign, reigns in REIGNS.items():
@@ -118,12 +118,12 @@ def test_round_has_the_distribution_of_the_rule(fallback, prior, look_ahead):
             one, other = (np.where(idle > 0, champion, arm) for arm in (first, second))
             theirs = twin_pairs(wins, reigns, round_, **options)
             ours = pair_table(one, other, 4)
-            found[name, reign] = two_sample_chi_square(ours, theirs)
+            result[name, reign] = two_sample_chi_square(ours, theirs)
             jumps = "sure winner" in name and (
                 fallback == "random" or reign == "longest"
             )
             assert (idle.max() > 1) == (jumps and look_ahead), (name, reign)
-    assert min(found.values()) > FALSE_ALARM / len(found), found
+    assert min(result.values()) > FALSE_ALARM / len(result), result
 
 
 def champion_distribution(wins, among):
@@ -145,8 +145,8 @@ def test_waits_are_geometric(fallback):
     reigns = rng.integers(0, 4, (number, 4)) * rng.choice([1, 10**9], number)[:, None]
     kernel = policies.get("rcs", fallback=fallback).scalar_kernel()
     states = zip(wins, reigns, rounds, strict=True)
-    found = [answers(kernel, *each, rng, 1)[:, 0] for each in states]
-    champion, idle, _, _, explores = np.array(found).T
+    results = [answers(kernel, *state, rng, 1)[:, 0] for state in states]
+    champion, idle, _, _, explores = np.array(results).T
     level = log_thresholds(wins)
     beaten = (wins < np.swapaxes(wins, 1, 2)) & (log_of(rounds)[:, None, None] <= level)
     sure = (beaten | np.eye(4, dtype=bool)).all(axis=1)
@@ -168,7 +168,7 @@ def test_waits_are_geometric(fallback):
     assert cut.sum() > 10
     differ = np.where(sure, 0.0, distribution).sum(axis=1)
     stay = log_stay(differ, np.where(sure, distribution, 0.0).sum(axis=1))
-    found = p_values(
+    results = p_values(
         uniforms_of(idle[jumps], explores[jumps] > 0, stay[jumps], rng), differ[jumps]
     )
-    assert min(found.values()) > FALSE_ALARM / len(found), found
+    assert min(results.values()) > FALSE_ALARM / len(results), results

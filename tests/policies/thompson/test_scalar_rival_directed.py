@@ -26,7 +26,7 @@ from tests.policies.thompson.test_rival_directed import (
 from tests.policies.thompson.test_scalar_rounds import ask
 
 FALSE_ALARM = 1e-5
-"""Of one test, all features together."""
+"""False-alarm rate of one test, all features together."""
 
 
 def tell(state, rng, duels):
@@ -36,7 +36,7 @@ def tell(state, rng, duels):
         update(state, rng, row + 1, duels[row, 0], duels[row, 1], duels[row, 2] > 0)
 
 
-def told(num_arms, seed, number, **options):
+def state_after(num_arms, seed, number, **options):
     """Return the state after random duels that some arms always win."""
     rng = np.random.default_rng([80, num_arms, seed])
     first = rng.integers(0, num_arms, number)
@@ -51,19 +51,19 @@ def told(num_arms, seed, number, **options):
 
 def dethroning_probabilities(pairs, leader, *, flips_only):
     """Return the probability of each rival: only positive terms are added."""
-    num_arms, found = len(pairs), np.zeros(len(pairs))
+    num_arms, result = len(pairs), np.zeros(len(pairs))
     for rival in set(range(num_arms)) - {leader}:
         others = set(range(num_arms)) - {leader, rival}
-        rows = [(rival, leader, 2)] + [(rival, each, 1) for each in others]
+        rows = [(rival, leader, 2)] + [(rival, item, 1) for item in others]
         distribution = np.ones(1)
-        for i, j, points in rows + [(each, leader, 1) for each in others]:
+        for i, j, points in rows + [(item, leader, 1) for item in others]:
             sure = flips_only and pairs["lead"][i, j] > 0
             signs = np.zeros(points + 1)
             signs[0] = 0.0 if sure else pairs["probability"][j, i]
             signs[-1] = 1.0 if sure else pairs["probability"][i, j]
             distribution = np.convolve(distribution, signs)
-        found[rival] = distribution[num_arms:].sum()
-    return found
+        result[rival] = distribution[num_arms:].sum()
+    return result
 
 
 @pytest.mark.parametrize("flips_only", [True, False])
@@ -71,7 +71,7 @@ def dethroning_probabilities(pairs, leader, *, flips_only):
 def test_probabilities_are_sums_over_worlds(num_arms, flips_only):
     """To 1e-12 relatively, also at probabilities of 1e-80."""
     for index in range(10):
-        state = told(num_arms, index, 25 * index, flips_only=flips_only)
+        state = state_after(num_arms, index, 25 * index, flips_only=flips_only)
         leader = int(state.now["leader"][0])
         twin = twin_of(state.pairs["wins"], leader, flips_only=flips_only)
         expected = [
@@ -87,11 +87,11 @@ def test_probabilities_are_kept_up_to_date(num_arms, flips_only):
     """After each of some duels, all probabilities, to 1e-10 relatively."""
     seen = set()
     for number in (0, 1, 2, 5, 20, 60, 400):
-        state = told(num_arms, number, number, flips_only=flips_only)
-        leader, found = int(state.now["leader"][0]), state.arms["weight"]
+        state = state_after(num_arms, number, number, flips_only=flips_only)
+        leader, result = int(state.now["leader"][0]), state.arms["weight"]
         expected = dethroning_probabilities(state.pairs, leader, flips_only=flips_only)
-        np.testing.assert_allclose(found, expected, rtol=1e-10)
-        assert state.now["total"][0] == pytest.approx(found.sum(), rel=1e-12)
+        np.testing.assert_allclose(result, expected, rtol=1e-10)
+        assert state.now["total"][0] == pytest.approx(result.sum(), rel=1e-12)
         seen.add(leader)
     assert len(seen) >= 2
 
@@ -99,7 +99,7 @@ def test_probabilities_are_kept_up_to_date(num_arms, flips_only):
 def test_pairs_are_kept_up_to_date():
     """Tails, divergences and losses, also where one arm has always won."""
     for number in (0, 7, 400):
-        state = told(5, number, number)
+        state = state_after(5, number, number)
         wins = state.pairs["wins"]
         others = ~np.eye(5, dtype=bool)
         tails = special.betainc(wins.T + 5, wins + 5, 0.5)
@@ -137,12 +137,12 @@ def round_of_kernel(wins, prices=None, **options):
     state = policy.scalar_kernel().new_state(np.arange(len(wins)), 10**6)
     winners = np.argwhere(wins)
     duels = np.repeat(winners, wins[tuple(winners.T)], axis=0)
-    found = np.zeros((NUM_DRAWS, 5), dtype=np.int64)
+    values = np.zeros((NUM_DRAWS, 5), dtype=np.int64)
     rng, shares = np.random.default_rng(82), np.zeros(len(wins), dtype=np.int64)
-    asking()(state, rng, duels, len(duels) + 1, found, shares)
-    _, idle, first, second, explores = found.T
-    own = explores == 1
-    duels = SimpleNamespace(first=first[own], second=second[own])
+    asking()(state, rng, duels, len(duels) + 1, values, shares)
+    _, idle, first, second, explores = values.T
+    mine = explores == 1
+    duels = SimpleNamespace(first=first[mine], second=second[mine])
     return int(state.now["leader"][0]), idle, duels
 
 
@@ -183,8 +183,8 @@ def test_another_rate_is_noticed():
 def test_digamma():
     """To 1e-14 of 1, from the smallest parameters on."""
     points = np.concatenate([np.linspace(1, 30, 117), np.geomspace(30, 1e9, 50)])
-    found = list(map(standalone(digamma), points))
-    np.testing.assert_allclose(found, special.psi(points), rtol=1e-14, atol=1e-14)
+    result = list(map(standalone(digamma), points))
+    np.testing.assert_allclose(result, special.psi(points), rtol=1e-14, atol=1e-14)
 
 
 def test_duels_go_on_when_probabilities_are_too_small_for_numbers():

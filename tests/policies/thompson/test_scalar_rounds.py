@@ -41,23 +41,23 @@ from tests.policies.thompson.round_states import (
 from theory.divergences import kl_to_half as kl_of_arrays
 
 FALSE_ALARM = 1e-5
-"""Of all p-values of one test together."""
+"""False-alarm rate of all p-values of one test together."""
 
 NUM_DRAWS = 20_000
 NUM_RULE_DRAWS = 8_000
-"""Of the rule with all its Beta draws, which cost more than those of the kernel."""
+"""As above, of the rule with all its Beta draws, which cost more."""
 
 
-def ask(state, rng, duels, round_, found, shares):
+def ask(state, rng, duels, round_, result, shares):
     """Tell a new state its duels, one a round; then ask for ``round_``, often."""
     scalar_kernel.init(state, rng)
-    for place in range(len(duels)):
-        winner, loser = duels[place, 0], duels[place, 1]
+    for index in range(len(duels)):
+        winner, loser = duels[index, 0], duels[index, 1]
         if winner >= 0:
-            scalar_kernel.update(state, rng, place + 1, winner, loser, True)
-    for place in range(len(found)):
+            scalar_kernel.update(state, rng, index + 1, winner, loser, True)
+    for index in range(len(result)):
         duel = scalar_kernel.choose(state, rng, round_)
-        found[place, 0] = duel.champion
+        result[index, 0] = duel.champion
         if duel.champion == SEVERAL and duel.idle_rounds > 0:
             shares[:] = 0
             scalar_kernel.share_idle_rounds(state, rng, duel.idle_rounds, shares)
@@ -67,11 +67,11 @@ def ask(state, rng, duels, round_, found, shares):
             while left >= shares[arm]:
                 left -= shares[arm]
                 arm += 1
-            found[place, 0] = arm
-        found[place, 1] = duel.idle_rounds
-        found[place, 2] = duel.first
-        found[place, 3] = duel.second
-        found[place, 4] = duel.explores
+            result[index, 0] = arm
+        result[index, 1] = duel.idle_rounds
+        result[index, 2] = duel.first
+        result[index, 3] = duel.second
+        result[index, 4] = duel.explores
 
 
 @cache
@@ -89,22 +89,22 @@ def kernel_of(name, form, prior=1):
     )
 
 
-def state_after(name, each, form, found):
+def state_after(name, item, form, result):
     """Return a state that was told its duels, and write down what it asked for."""
-    state = kernel_of(name, form).new_state(np.arange(each.num_arms), 10**6)
-    rng = np.random.default_rng([70, each.num_arms])
-    shares = np.zeros(each.num_arms, dtype=np.int64)
-    program()(state, rng, duels_of(each).astype(np.int64), each.index, found, shares)
+    state = kernel_of(name, form).new_state(np.arange(item.num_arms), 10**6)
+    rng = np.random.default_rng([70, item.num_arms])
+    shares = np.zeros(item.num_arms, dtype=np.int64)
+    program()(state, rng, duels_of(item).astype(np.int64), item.index, result, shares)
     return state
 
 
 @cache
-def answers(name, each, form, num_draws=NUM_DRAWS):
+def answers(name, item, form, num_draws=NUM_DRAWS):
     """Return champion, idle rounds, first, second, whether it was played; the limit."""
-    limit = each.rounds_with_same_sets(LONGEST)
-    found = np.zeros((num_draws, 5), dtype=np.int64)
-    state_after(name, each, form, found)
-    champion, idle, first, second, explores = found.T
+    limit = item.rounds_with_same_sets(LONGEST)
+    values = np.zeros((num_draws, 5), dtype=np.int64)
+    state_after(name, item, form, values)
+    champion, idle, first, second, explores = values.T
     assert np.all((explores == 1) | (idle >= limit))
     return (champion, np.minimum(idle, limit), first, second, idle < limit), limit
 
@@ -119,10 +119,10 @@ ARMS = pytest.mark.parametrize("num_arms", [3, 4, 5])
 def test_round_has_its_exact_distribution(name, form, num_arms):
     """By enumeration of the signs and quadrature."""
     p_values = []
-    for each in states(num_arms, name):
-        first, second = duel_of_round(answers(name, each, form)[0])
+    for state in states(num_arms, name):
+        first, second = duel_of_round(answers(name, state, form)[0])
         p_values.append(
-            chi_square(pair_table(first, second, num_arms), each.duel_distribution)
+            chi_square(pair_table(first, second, num_arms), state.duel_distribution)
         )
     assert min(p_values) > FALSE_ALARM / len(p_values), p_values
 
@@ -131,9 +131,12 @@ def test_round_has_its_exact_distribution(name, form, num_arms):
 @pytest.mark.parametrize("name", ["d-ts", "pure-d-ts"])
 def test_idle_rounds_and_the_next_one_have_their_exact_distribution(name, num_arms):
     p_values = []
-    for each in states(num_arms, name):
-        found, _ = answers(name, each, LOOK_AHEAD)
-        p_values += [p_of_joint_distribution(each, found), p_of_next_duel(each, found)]
+    for state in states(num_arms, name):
+        result, _ = answers(name, state, LOOK_AHEAD)
+        p_values += [
+            p_of_joint_distribution(state, result),
+            p_of_next_duel(state, result),
+        ]
     assert min(p_values) > FALSE_ALARM / len(p_values), p_values
 
 
@@ -141,9 +144,9 @@ def test_idle_rounds_and_the_next_one_have_their_exact_distribution(name, num_ar
 @pytest.mark.parametrize("name", ["d-ts", "d-ts+", "pure-d-ts"])
 def test_waiting_time_is_geometric(name, num_arms):
     p_values = []
-    for each in states(num_arms, name if name == "pure-d-ts" else "d-ts"):
-        (_, idle, *_), limit = answers(name, each, LOOK_AHEAD)
-        p_values.append(p_of_waiting(idle_distribution(name, each), idle, limit))
+    for state in states(num_arms, name if name == "pure-d-ts" else "d-ts"):
+        (_, idle, *_), limit = answers(name, state, LOOK_AHEAD)
+        p_values.append(p_of_waiting(idle_distribution(name, state), idle, limit))
     assert min(p_values) > FALSE_ALARM / len(p_values), p_values
 
 
@@ -155,10 +158,10 @@ def test_round_of_dts_plus_has_the_distribution_of_the_rule(form, num_arms):
     Of stretches only the first round has one champion by distribution.
     """
     p_values = []
-    for index, each in enumerate(states(num_arms)):
-        first, second = duel_of_round(answers("d-ts+", each, form)[0])
+    for index, state in enumerate(states(num_arms)):
+        first, second = duel_of_round(answers("d-ts+", state, form)[0])
         rng = np.random.default_rng([52, index])
-        rule = each.sample(NUM_RULE_DRAWS, rng, regret_ties=True)
+        rule = state.sample(NUM_RULE_DRAWS, rng, regret_ties=True)
         p_values.append(
             two_sample_chi_square(
                 pair_table(first, second, num_arms), pair_table(*rule.T, num_arms)
@@ -176,14 +179,14 @@ def few_duels(num_duels):
     return Round(won + (duels - won).T, 400, elimination=False)
 
 
-def exact_upset(each, arm, lacking):
+def exact_upset(item, arm, lacking):
     """P(an arm that trails others than the leaders flips ``lacking`` of these pairs).
 
     In rational numbers.
     """
     ways = [Fraction(1)]
-    for other in np.flatnonzero(each.majority[:, arm] & ~each.leaders):
-        won, lost = int(each.wins[arm, other]), int(each.wins[other, arm])
+    for other in np.flatnonzero(item.majority[:, arm] & ~item.leaders):
+        won, lost = int(item.wins[arm, other]), int(item.wins[other, arm])
         total = won + lost + 1
         flips = Fraction(sum(comb(total, k) for k in range(won + 1)), 2**total)
         ways = [
@@ -195,12 +198,12 @@ def exact_upset(each, arm, lacking):
 
 @pytest.mark.parametrize("num_duels", [2, 12, 60])
 def test_probabilities_of_upsets_keep_their_digits(num_duels):
-    each = few_duels(num_duels)
-    found = np.zeros((1, 5), dtype=np.int64)
-    arms = state_after("pure-d-ts", each, LOOK_AHEAD, found).arms
-    votes = each.majority.sum(axis=1)
-    for arm in np.flatnonzero(~each.leaders):
-        probability = exact_upset(each, arm, lacking := int(votes.max() - votes[arm]))
+    item = few_duels(num_duels)
+    values = np.zeros((1, 5), dtype=np.int64)
+    arms = state_after("pure-d-ts", item, LOOK_AHEAD, values).arms
+    votes = item.majority.sum(axis=1)
+    for arm in np.flatnonzero(~item.leaders):
+        probability = exact_upset(item, arm, lacking := int(votes.max() - votes[arm]))
         assert arms["lacking"][arm] == (lacking if probability > 0 else 0)
         expected = -np.log1p(-probability)
         assert arms["upset_rate"][arm] == pytest.approx(expected, rel=1e-11, abs=0)
@@ -245,18 +248,18 @@ LOPSIDED = np.array(
 @FORMS
 @pytest.mark.parametrize("name", ["d-ts", "pure-d-ts", "d-ts+"])
 def test_rounds_of_lopsided_and_of_few_duels(name, form):
-    """Of 7 arms several lack two votes or three; against the rule with all its
+    """Several of 7 arms lack two votes or three; against the rule with all its
     draws."""
     p_values = []
-    for each in (Round(LOPSIDED, 600), few_duels(2), few_duels(12)):
-        each = replace(each, elimination=name != "pure-d-ts")
-        first, second = duel_of_round(answers(name, each, form)[0])
+    for value in (Round(LOPSIDED, 600), few_duels(2), few_duels(12)):
+        value = replace(value, elimination=name != "pure-d-ts")
+        first, second = duel_of_round(answers(name, value, form)[0])
         rng = np.random.default_rng(78)
-        rule = each.sample(NUM_RULE_DRAWS, rng, regret_ties=name == "d-ts+")
+        rule = value.sample(NUM_RULE_DRAWS, rng, regret_ties=name == "d-ts+")
         tables = (first, second), rule.T
         p_values.append(
             two_sample_chi_square(
-                *(pair_table(*arms, each.num_arms) for arms in tables)
+                *(pair_table(*arms, value.num_arms) for arms in tables)
             )
         )
     assert min(p_values) > FALSE_ALARM / len(p_values), p_values
@@ -284,27 +287,27 @@ def rule_of_many_arms(name, count):
 @pytest.mark.parametrize("name", ["d-ts", "d-ts+"])
 def test_rounds_of_many_arms(name, form, monkeypatch):
     monkeypatch.setattr("tests.policies.thompson.round_states.MOST_DUELS", 16_000)
-    each, count = many_arms(), 3_000
-    assert 3 < each.candidates.sum() < 30
-    first, second = duel_of_round(answers(name, each, form)[0])
+    item, count = many_arms(), 3_000
+    assert 3 < item.candidates.sum() < 30
+    first, second = duel_of_round(answers(name, item, form)[0])
     rule = rule_of_many_arms(name, count)
     p_values = [
         two_sample_chi_square(*(np.bincount(arms, minlength=40) for arms in both))
         for both in ((first, rule[:, 0]), (second, rule[:, 1]))
     ]
-    own, other = np.mean(first == second), np.mean(rule[:, 0] == rule[:, 1])
+    mine, other = np.mean(first == second), np.mean(rule[:, 0] == rule[:, 1])
     assert min(p_values) > FALSE_ALARM / 3, p_values
-    scale = np.sqrt((own * (1 - own)) * (1 / count + 1 / NUM_DRAWS))
-    assert abs(own - other) <= 4.7 * scale
+    scale = np.sqrt((mine * (1 - mine)) * (1 / count + 1 / NUM_DRAWS))
+    assert abs(mine - other) <= 4.7 * scale
 
 
 def test_a_wrong_distribution_is_noticed():
     """Negative control: the rounds of D-TS+ are not those of D-TS."""
     p_values = []
-    for each in states(4):
-        first, second = duel_of_round(answers("d-ts+", each, STEP)[0])
+    for state in states(4):
+        first, second = duel_of_round(answers("d-ts+", state, STEP)[0])
         p_values.append(
-            chi_square(pair_table(first, second, 4), each.duel_distribution)
+            chi_square(pair_table(first, second, 4), state.duel_distribution)
         )
     assert min(p_values) < 1e-9
 
@@ -337,5 +340,5 @@ def test_offsets_above_half_have_their_distribution(first, second):
 
 def test_divergence_is_that_of_theory():
     gaps = np.concatenate([np.geomspace(1e-12, 0.5, 200), [0.25, 0.499999]])
-    found = list(map(standalone(kl_to_half), gaps))
-    np.testing.assert_allclose(found, kl_of_arrays(gaps), rtol=1e-14)
+    result = list(map(standalone(kl_to_half), gaps))
+    np.testing.assert_allclose(result, kl_of_arrays(gaps), rtol=1e-14)

@@ -1,4 +1,4 @@
-"""What the rounds before a duel of different arms are held to, in single states.
+"""Checks of the rounds before a duel of different arms, in single states.
 
 The probability that a round teaches something is summed up over all signs of the
 sample, from the rule alone: which flips are relevant does not enter. The rounds before
@@ -14,7 +14,7 @@ from scipy import special, stats
 from tests.policies.random_states import LATEST
 
 FALSE_ALARM = 1e-5
-"""Of one test, all its comparisons together."""
+"""False-alarm rate of one test, all its comparisons together."""
 
 
 def tails(wins):
@@ -66,7 +66,7 @@ def uniforms_of(waited, happened, log_stay, rng):
 def p_values(uniforms, probability):
     """Kolmogorov-Smirnov in all states and by the probability of a duel; longest
     waits."""
-    found = {}
+    by_name = {}
     groups = {
         "all": np.ones(len(probability), dtype=bool),
         "rare": probability < 1e-6,
@@ -76,7 +76,7 @@ def p_values(uniforms, probability):
     }
     for group, members in groups.items():
         if members.sum() >= 20:
-            found[group] = stats.kstest(uniforms[members], "uniform").pvalue
+            by_name[group] = stats.kstest(uniforms[members], "uniform").pvalue
             # The longest wait of all, for what it is likely.
-            found[group, "longest"] = min(1, uniforms[members].min() * members.sum())
-    return found
+            by_name[group, "longest"] = min(1, uniforms[members].min() * members.sum())
+    return by_name

@@ -97,7 +97,7 @@ def test_the_clock_of_the_narrowest_bounds_does_not_overflow():
 
 
 def test_groups_merge_as_told():
-    """Of 40 arms, with groups of all sizes, against lists; ties given."""
+    """Take 40 arms, with groups of all sizes, against lists; ties given."""
     rng = np.random.default_rng(95)
     most, cases = 10, 150
     merged = twice = 0
@@ -105,8 +105,8 @@ def test_groups_merge_as_told():
         number, ties = rng.integers(1, most + 1), rng.random((2, most))
         label = rng.integers(0, number, 40)
         label[: int(rng.integers(0, 36))] = REMOVED
-        kept = np.unique(label[label != REMOVED])
-        label = np.where(label == REMOVED, REMOVED, np.searchsorted(kept, label))
+        remaining = np.unique(label[label != REMOVED])
+        label = np.where(label == REMOVED, REMOVED, np.searchsorted(remaining, label))
         stage = int(rng.integers(1, 3))
         now = record(number=int(label.max()) + 1, stage=stage, turn=1)
         after = ArmGroups(label.copy(), now)

@@ -21,22 +21,22 @@ from tests.policies.random_states import FOUR_ARMS
 from tests.reference import CopelandConfidenceBound, RelativeUCB
 
 FALSE_ALARM = 1e-5
-"""Of all states of one test together."""
+"""False-alarm rate of all states of one test together."""
 
 EARLY_DRAWS, NUM_DRAWS = 5000, 1000
 """Early, when nobody surely lost, every probability of the rule has a say."""
 
 
-def ask_rucb(state, rng, wins, hypothesis, index, found):
+def ask_rucb(state, rng, wins, hypothesis, index, result):
     """Tell the kernel of RUCB the counts, and ask for the round many times."""
     scalar_kernel.init(state, rng)
     for i, j in np.argwhere(wins):
         for _ in range(wins[i, j]):
             scalar_kernel.update(state, rng, index - 1, i, j, True)
-    for draw in range(len(found)):
+    for draw in range(len(result)):
         state.now[0].hypothesis = hypothesis
         duel = scalar_kernel.choose(state, rng, index)
-        found[draw] = duel.first, duel.second
+        result[draw] = duel.first, duel.second
 
 
 @pytest.mark.parametrize("hypothesis", [-1, 0])
@@ -49,9 +49,9 @@ def test_round_of_rucb_has_the_distribution_of_the_rule(name, hypothesis):
     wins, number = FOUR_ARMS[name], 1500
     index = int(wins.sum()) + 40
     kernel = policies.get("rucb", look_ahead=False).scalar_kernel()
-    state, found = kernel.new_state(np.arange(4), 10**6), np.zeros((number, 2), int)
+    state, result = kernel.new_state(np.arange(4), 10**6), np.zeros((number, 2), int)
     rng = np.random.default_rng(77)
-    run_uncompiled(ask_rucb, state, rng, wins, hypothesis, index, found)
+    run_uncompiled(ask_rucb, state, rng, wins, hypothesis, index, result)
     twin, played = RelativeUCB(4, np.random.default_rng(78)), np.zeros((4, 4))
     twin.wins[:] = wins
     for _ in range(number):
@@ -60,7 +60,7 @@ def test_round_of_rucb_has_the_distribution_of_the_rule(name, hypothesis):
             hypothesis if hypothesis >= 0 else None,
         )
         played[twin.choose()] += 1
-    ours = pair_table(*found.T, 4)
+    ours = pair_table(*result.T, 4)
     assert two_sample_chi_square(ours, played) > FALSE_ALARM / (2 * len(FOUR_ARMS))
 
 
@@ -75,7 +75,7 @@ BELIEFS = {
 
 def convince(twin, potential, beaten_by, losses):
     twin.potential = set(potential)
-    twin.beaten_by = [set(each) for each in beaten_by]
+    twin.beaten_by = [set(item) for item in beaten_by]
     twin.losses = losses
 
 
@@ -94,28 +94,28 @@ def rule_of_ccb(name, belief):
         twin.rounds = int(wins.sum()) + 39
         convince(twin, *sets)
         played[twin.choose()] += 1
-        believed.append([sum(2**arm for arm in each) for each in twin.beaten_by])
+        believed.append([sum(2**arm for arm in item) for item in twin.beaten_by])
     return played, np.array(believed), twin
 
 
 def tables_of(*superiors):
     """Count the joint values of four sets of arms, each one number, in samples."""
-    codes = [each @ 16 ** np.arange(4) for each in superiors]
+    codes = [superior @ 16 ** np.arange(4) for superior in superiors]
     values = np.unique(np.concatenate(codes))
     return [
-        np.bincount(np.searchsorted(values, each), minlength=len(values))
-        for each in codes
+        np.bincount(np.searchsorted(values, superior), minlength=len(values))
+        for superior in codes
     ]
 
 
-def ask_kernel(state, rng, wins, beliefs, index, found, superiors):
+def ask_kernel(state, rng, wins, beliefs, index, result, superiors):
     """Tell the kernel of CCB the counts, and ask for the round many times."""
     scalar_kernel.init(state, rng)
     for i in range(len(wins)):
         for j in range(len(wins)):
             for _ in range(wins[i, j]):
                 scalar_kernel.update(state, rng, index - 1, i, j, True)
-    for draw in range(len(found)):
+    for draw in range(len(result)):
         state.now[0].stale, state.now[0].losses = True, beliefs[0, -1]
         state.now[0].num_hopefuls = 0
         for i in range(len(wins)):
@@ -127,14 +127,14 @@ def ask_kernel(state, rng, wins, beliefs, index, found, superiors):
                     state.pairs[i, state.arms[i].num_superiors].superior = j
                     state.arms[i].num_superiors += 1
         duel = scalar_kernel.choose(state, rng, index)
-        found[draw, 0] = duel.champion if duel.idle_rounds > 0 else duel.first
-        found[draw, 1] = duel.champion if duel.idle_rounds > 0 else duel.second
-        found[draw, 2] = duel.idle_rounds
-        found[draw, 3] = state.now[0].losses
+        result[draw, 0] = duel.champion if duel.idle_rounds > 0 else duel.first
+        result[draw, 1] = duel.champion if duel.idle_rounds > 0 else duel.second
+        result[draw, 2] = duel.idle_rounds
+        result[draw, 3] = state.now[0].losses
         for i in range(len(wins)):
-            found[draw, 4] += 2**i * state.arms[i].is_hopeful
-            for place in range(state.arms[i].num_superiors):
-                superiors[draw, i] += 2 ** state.pairs[i, place].superior
+            result[draw, 4] += 2**i * state.arms[i].is_hopeful
+            for position in range(state.arms[i].num_superiors):
+                superiors[draw, i] += 2 ** state.pairs[i, position].superior
 
 
 @cache
@@ -145,7 +145,7 @@ def asking():
 @pytest.mark.parametrize("belief", BELIEFS)
 @pytest.mark.parametrize("name", FOUR_ARMS)
 def test_round_of_the_kernel_of_ccb_has_the_distribution_of_the_rule(name, belief):
-    """Of the pair that is played, and of all that is believed then.
+    """Compare the pair that is played, and of all that is believed then.
 
     Step by step: ``simulation.test_kernels_step``.
     """
@@ -154,19 +154,19 @@ def test_round_of_the_kernel_of_ccb_has_the_distribution_of_the_rule(name, belie
     potential, beaten_by, losses = sets
     beliefs = np.zeros((5, 5), dtype=np.int64)
     beliefs[0, list(potential)], beliefs[0, -1] = 1, losses
-    for i, each in enumerate(beaten_by):
-        beliefs[1 + i, list(each)] = 1
+    for i, item in enumerate(beaten_by):
+        beliefs[1 + i, list(item)] = 1
     kernel = policies.get("ccb").scalar_kernel()
     state = kernel.new_state(np.arange(4), 10**6)
-    found = np.zeros((4 * draws_of(name), 5), dtype=np.int64)
+    values = np.zeros((4 * draws_of(name), 5), dtype=np.int64)
     superiors = np.zeros((4 * draws_of(name), 4), dtype=np.int64)
-    asking()(state, np.random.default_rng(75), wins, beliefs, index, found, superiors)
-    assert (found[:, 2].max() > 10) == ("sure winner" in name)
+    asking()(state, np.random.default_rng(75), wins, beliefs, index, values, superiors)
+    assert (values[:, 2].max() > 10) == ("sure winner" in name)
     played, believed, twin = rule_of_ccb(name, belief)
-    assert np.all(found[:, 3] == twin.losses)
-    assert np.all(found[:, 4] == sum(2**arm for arm in twin.potential))
+    assert np.all(values[:, 3] == twin.losses)
+    assert np.all(values[:, 4] == sum(2**arm for arm in twin.potential))
     p_values = [
-        two_sample_chi_square(pair_table(found[:, 0], found[:, 1], 4), played),
+        two_sample_chi_square(pair_table(values[:, 0], values[:, 1], 4), played),
         two_sample_chi_square(*tables_of(superiors, believed)),
     ]
     assert min(p_values) > FALSE_ALARM / (2 * len(FOUR_ARMS) * len(BELIEFS))

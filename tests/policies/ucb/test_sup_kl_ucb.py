@@ -16,7 +16,7 @@ from tests.reference.sup_kl_ucb import upper_logs
 from theory.divergences import kl_upper
 
 FALSE_ALARM = 1e-5
-"""Of one test of a distribution."""
+"""False-alarm rate of one test of a distribution."""
 
 THREE = tuple(MATRICES.values())
 
@@ -52,13 +52,13 @@ HORIZON = 300
 
 def impossible_duels(policy, matrices, seed, **twin_options):
     """Return the first duel of each run that the twin would not ask for, or None."""
-    rng, found = np.random.default_rng(seed), []
+    rng, result = np.random.default_rng(seed), []
     for number, matrix in enumerate(matrices):
         outcomes = random_outcomes(matrix, HORIZON, rng)
         twin = Twin(len(matrix), np.random.default_rng(0), **twin_options)
         duels = play_rule(policy, outcomes, HORIZON, seed=number).duels
-        found.append(first_impossible_duel(twin, duels, outcomes))
-    return found
+        result.append(first_impossible_duel(twin, duels, outcomes))
+    return result
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -78,18 +78,18 @@ def test_absorption_is_one_stretch():
     """An arm that has won its first duels with all others is played for good."""
     rng, absorbed = np.random.default_rng(73), 0
     for seed in range(6):
-        outcomes, asked = random_outcomes(CONDORCET, HORIZON, rng), []
+        outcomes, questions = random_outcomes(CONDORCET, HORIZON, rng), []
         run = play_rule(
             policies.get("sup-klucb"), outcomes, HORIZON, seed,
-            watch=lambda state, duel, asked=asked: asked.append(duel),
+            watch=lambda state, duel, questions=questions: questions.append(duel),
         )  # fmt: skip
-        stretches = [duel.idle_rounds > 0 for duel in asked]
+        stretches = [duel.idle_rounds > 0 for duel in questions]
         if any(stretches):
             absorbed += 1
-            assert stretches.index(True) == len(asked) - 1
-            arm, wins = asked[-1].champion, run.state.wins
+            assert stretches.index(True) == len(questions) - 1
+            arm, wins = questions[-1].champion, run.state.wins
             assert np.all(np.delete(wins[arm] > wins[:, arm], arm))
-            assert set(run.duels[len(asked) - 1 :]) == {(arm, arm)}
+            assert set(run.duels[len(questions) - 1 :]) == {(arm, arm)}
     assert absorbed > 0
 
 
@@ -99,8 +99,10 @@ def test_both_forms_play_the_same_duels():
     for matrix in THREE[:2]:
         outcomes = random_outcomes(matrix, HORIZON, rng)
         look, step = (
-            play_rule(policies.get("sup-klucb", look_ahead=each), outcomes, HORIZON)
-            for each in (True, False)
+            play_rule(
+                policies.get("sup-klucb", look_ahead=look_ahead), outcomes, HORIZON
+            )
+            for look_ahead in (True, False)
         )
         assert look.duels == step.duels
         assert look.recommendation == step.recommendation

@@ -87,7 +87,7 @@ def test_look_ahead_has_the_distribution_of_rounds(in_python, monkeypatch):
     monkeypatch.setattr(winner_stays, "NEGLIGIBLE", 1e-13)
     jump, step = both_forms(EASY, (60, 150), 40)
     assert np.all(step.events == 150) and np.mean(jump.events) < 60
-    plays = [each.ledger["plays"] for each in (jump, step)]
+    plays = [value.ledger["plays"] for value in (jump, step)]
     assert not disagreements(*plays, EASY, FALSE_ALARM)
 
 
@@ -97,7 +97,7 @@ def test_late_look_ahead_has_the_distribution_of_rounds():
     matrix = ladder(4, 0.7)
     jump, step = both_forms(matrix, (30_000, 60_000, 150_000), 200)
     assert np.all(step.events == 150_000) and np.mean(jump.events) < 40_000
-    plays = [each.ledger["plays"] for each in (jump, step)]
+    plays = [value.ledger["plays"] for value in (jump, step)]
     assert not disagreements(*plays, matrix, FALSE_ALARM)
 
 
@@ -132,8 +132,8 @@ def test_weak_regret_is_finite(num_arms, mean, error):
     )
     early, late = result["regret"].sel(notion="weak_binary").values.T
     np.testing.assert_array_equal(early, late)
-    own = late.std(ddof=1) / math.sqrt(len(late))
-    assert abs(late.mean() - mean) < 4 * math.hypot(own, error)
+    mine = late.std(ddof=1) / math.sqrt(len(late))
+    assert abs(late.mean() - mean) < 4 * math.hypot(mine, error)
     assert late.mean() < winner_stays_bound(ladder(num_arms, 0.8)).constant
 
 

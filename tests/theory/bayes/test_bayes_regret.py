@@ -48,12 +48,12 @@ def outcomes(state, choice):
         return [(Fraction(1), state)]
     at = PAIRS.index(choice)
     won, lost = state[at]
-    found = []
+    results = []
     for first_won in (True, False):
         row = (won + first_won, lost + (not first_won))
         share = Fraction((won if first_won else lost) + 1, won + lost + 2)
-        found.append((share, (*state[:at], row, *state[at + 1 :])))
-    return found
+        results.append((share, (*state[:at], row, *state[at + 1 :])))
+    return results
 
 
 @cache
@@ -76,15 +76,15 @@ def regret_of(choose, state, round_, horizon):
     """Regret of a rule, by walking through all of its futures."""
     if round_ > horizon:
         return 0.0
-    found = 0.0
+    result = 0.0
     for choice, probability in choose(state, round_).items():
         if probability > 0:
             later = sum(
                 float(share) * regret_of(choose, after, round_ + 1, horizon)
                 for share, after in outcomes(state, choice)
             )
-            found += probability * (float(cost(state, choice)) + later)
-    return found
+            result += probability * (float(cost(state, choice)) + later)
+    return result
 
 
 def as_wins(state):
@@ -167,18 +167,18 @@ def test_choices_of_double_thompson_sampling(alpha):
         np.fill_diagonal(second, 0.0)
         np.fill_diagonal(second, 1 - second.sum(axis=1))
         expected = twin.first_distribution[:, None] * second
-        found = choices(wins[None], int(round_))[0]
-        np.testing.assert_allclose(found, expected, atol=1e-9)
+        result = choices(wins[None], int(round_))[0]
+        np.testing.assert_allclose(result, expected, atol=1e-9)
 
 
 @pytest.mark.slow
 def test_simulated_regret_is_the_exact_one():
     """False-alarm rate of both rounds: 2 x 6e-5."""
     exact = theory.bayes_regret(theory.bayes.DoubleThompsonChoices(20, 0.51), 20)
-    found = simulated_bayes_regret(
+    result = simulated_bayes_regret(
         "d-ts", horizon=20, checkpoints=[5, 20], num_runs=1000, seed=3
     )
-    error = (found.mean - exact[[4, 19]]) / found.standard_error
+    error = (result.mean - exact[[4, 19]]) / result.standard_error
     assert np.abs(error).max() < 4
     assert exact[-1] > theory.bayes_optimal_regret(20)
 

@@ -87,7 +87,7 @@ def test_tilts_are_small_and_no_two_alike():
 def test_basis_is_kept_exactly_while_it_is_optimal():
     """Compare the proof with solving anew, next to and away from the old prices."""
     rng = np.random.default_rng(71)
-    kept = given_up = dearer = 0
+    remaining = given_up = dearer = 0
     for matrix in matrices(72, sizes=(3, 4, 5, 8), repeat=2):
         gaps = gaps_of(matrix)
         (winner,) = winners(matrix)
@@ -98,19 +98,23 @@ def test_basis_is_kept_exactly_while_it_is_optimal():
             ours = allocation(basis, table)
             fresh = allocation(optimal_basis(other), table)
             costs = tilted_costs(other)
-            found, best = (np.triu(costs * each).sum() for each in (ours, fresh))
+            result, best = (np.triu(costs * name).sum() for name in (ours, fresh))
             # Feasible whatever the prices, by the signs alone.
             assert candidate_slack(ours, other, winner) >= 1 - 1e-9
-            assert found >= best * (1 - 1e-9)
+            assert result >= best * (1 - 1e-9)
             if stays_optimal(basis, table.prices):
-                kept += 1
-                assert found == pytest.approx(best, rel=1e-9)
+                remaining += 1
+                assert result == pytest.approx(best, rel=1e-9)
                 np.testing.assert_allclose(ours, fresh, atol=1e-9)
             else:
                 given_up += 1
                 # The same vertex can have several bases, and another one be optimal.
-                dearer += found > best * (1 + 1e-9)
-    assert kept > 40 and given_up > 15 and dearer > 4, (kept, given_up, dearer)
+                dearer += result > best * (1 + 1e-9)
+    assert remaining > 40 and given_up > 15 and dearer > 4, (
+        remaining,
+        given_up,
+        dearer,
+    )
 
 
 def test_ties_belong_to_no_constraint():

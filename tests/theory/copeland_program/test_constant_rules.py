@@ -36,11 +36,11 @@ def test_smallest_index_among_equally_good_winners():
         better = first if values[first] <= values[second] * (1 + 1e-9) else second
         assert optimum.winner == better
         for arm in (first, second):
-            asked = copeland_lower_bound(matrix, winner=np.int64(arm))
-            assert asked.winner == arm and asked.value == values[arm]
-            check_optimum(asked, matrix)
+            bound = copeland_lower_bound(matrix, winner=np.int64(arm))
+            assert bound.winner == arm and bound.value == values[arm]
+            check_optimum(bound, matrix)
             # Only the best winner gives a bound on the regret.
-            assert asked.bound.log_coefficient == values[better]
+            assert bound.bound.log_coefficient == values[better]
 
 
 def test_values_within_1e_9_are_equal():
@@ -161,11 +161,11 @@ def spoil(monkeypatch):
     cutting_planes = constants._cutting_planes.CuttingPlanes
     honest = cutting_planes.evidence
 
-    def spoiled(place, factor, term=0.0):
+    def spoiled(index, factor, term=0.0):
         def evidence(self):
-            found = honest(self)
-            found[place] = factor * found[place] + term
-            return found
+            result = honest(self)
+            result[index] = factor * result[index] + term
+            return result
 
         monkeypatch.setattr(cutting_planes, "evidence", evidence)
 

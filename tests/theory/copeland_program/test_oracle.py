@@ -27,8 +27,8 @@ def test_oracle_returns_constraints_of_the_program(name):
             known = set(constraints(matrix, arm))
             for _ in range(3):
                 x = random_evidence(rng, len(matrix))
-                found = find_violations(x, matrix, arm)
-                for violation in found:
+                violations = find_violations(x, matrix, arm)
+                for violation in violations:
                     pairs = [(arm, j) for j in violation.inferiors]
                     pairs += [(violation.rival, j) for j in violation.superiors]
                     ordered = frozenset(tuple(sorted(pair)) for pair in pairs)
@@ -38,11 +38,11 @@ def test_oracle_returns_constraints_of_the_program(name):
                     assert violation.left_side < 1 - 1e-9
                 sides = [sum(x[pair] for pair in chosen) for chosen in known]
                 worst = min(sides, default=np.inf)
-                least = min((v.left_side for v in found), default=np.inf)
+                least = min((v.left_side for v in violations), default=np.inf)
                 if worst < 1 - 1e-9:
                     assert least == pytest.approx(worst, rel=1e-12)
                 else:
-                    assert found == []
+                    assert violations == []
 
 
 def test_tolerance_of_the_oracle():
@@ -62,10 +62,10 @@ def test_prefixes_that_are_never_best_are_dropped():
         instance = ProgramData.from_matrix(shaped("condorcet", 0, grid=grid), "error")
         (arm,) = instance.winners
         prefixes = surviving_prefixes(ConstraintFamilies(instance, arm))
-        kept = np.diff(prefixes.starts)
-        assert kept.tolist() == (instance.losses > 1).astype(int).tolist()
+        remaining = np.diff(prefixes.starts)
+        assert remaining.tolist() == (instance.losses > 1).astype(int).tolist()
         for rival, cost in zip(prefixes.rivals, prefixes.costs, strict=True):
-            pool = (instance.gaps[rival] < 0) & (np.arange(kept.size) != arm)
+            pool = (instance.gaps[rival] < 0) & (np.arange(remaining.size) != arm)
             assert cost == pytest.approx(instance.costs[rival, pool].min(), rel=1e-12)
 
 
@@ -82,12 +82,14 @@ def test_dual_bound_is_a_bound_for_any_multipliers():
     rng = np.random.default_rng(3)
     for name in ("condorcet, two levels", "one loss, two levels", "two losses"):
         matrix = shaped(name, 2)
-        instance, arm, found = multipliers_of(matrix)
-        best = dual_bound(instance, arm, found)
+        instance, arm, multipliers = multipliers_of(matrix)
+        best = dual_bound(instance, arm, multipliers)
         for _ in range(20):
-            noise = found.values * rng.uniform(0, 3, found.values.size)
+            noise = multipliers.values * rng.uniform(0, 3, multipliers.values.size)
             noise += rng.normal(size=noise.size) * rng.choice([0, 1, 100])
-            other = Multipliers(noise, found.rivals, found.levels, found.inferiors)
+            other = Multipliers(
+                noise, multipliers.rivals, multipliers.levels, multipliers.inferiors
+            )
             assert dual_bound(instance, arm, other) <= best * (1 + 1e-12)
 
 
@@ -106,9 +108,9 @@ def test_dual_bound_by_hand():
     ["rival is the winner", "level", "too many inferiors", "no inferior of the winner"],
 )
 def test_foreign_constraints_are_refused(fault):
-    instance, arm, found = multipliers_of(GAP)
-    rivals, levels = found.rivals.copy(), found.levels.copy()
-    inferiors = found.inferiors.copy()
+    instance, arm, multipliers = multipliers_of(GAP)
+    rivals, levels = multipliers.rivals.copy(), multipliers.levels.copy()
+    inferiors = multipliers.inferiors.copy()
     row = int(np.flatnonzero(inferiors.any(axis=1))[0])
     if fault == "rival is the winner":
         rivals[row] = arm
@@ -120,7 +122,9 @@ def test_foreign_constraints_are_refused(fault):
         inferiors[row, np.flatnonzero(inferiors[row])[0]] = False
         inferiors[row, 4] = True  # beats the winner
     with pytest.raises(ProgramError, match=f"constraint {row} "):
-        dual_bound(instance, arm, Multipliers(found.values, rivals, levels, inferiors))
+        dual_bound(
+            instance, arm, Multipliers(multipliers.values, rivals, levels, inferiors)
+        )
 
 
 def test_certify():

@@ -56,19 +56,19 @@ def quotients(matrix, i, j, program, here):
 @pytest.mark.parametrize("name", SHAPES)
 def test_derivatives_by_differences(name, program):
     matrix = shaped(name, 0, exponent=1.0)
-    found, here = sensitivity(matrix, program=program), SOLVE[program](matrix).value
-    assert found.value == pytest.approx(here, rel=1e-12)
-    scale = abs(found.derivative).max()
+    result, here = sensitivity(matrix, program=program), SOLVE[program](matrix).value
+    assert result.value == pytest.approx(here, rel=1e-12)
+    scale = abs(result.derivative).max()
     for i, j in combinations(range(len(matrix)), 2):
         before, after = quotients(matrix, i, j, program, here)
-        smooth = pytest.approx(found.derivative[i, j], rel=1e-4, abs=1e-4 * scale)
-        if found.unique:
+        smooth = pytest.approx(result.derivative[i, j], rel=1e-4, abs=1e-4 * scale)
+        if result.unique:
             assert before == smooth and after == smooth
         else:
             low, high = sorted((before, after))
-            room = 1e-4 * (abs(found.derivative[i, j]) + scale)
-            assert low - room <= found.derivative[i, j] <= high + room
-    assert found.unique or name in ("two losses", "all win") or program == "ecw"
+            room = 1e-4 * (abs(result.derivative[i, j]) + scale)
+            assert low - room <= result.derivative[i, j] <= high + room
+    assert result.unique or name in ("two losses", "all win") or program == "ecw"
 
 
 @pytest.mark.parametrize("program", SOLVE)
@@ -86,18 +86,18 @@ def test_derivatives_by_differences(name, program):
 )
 def test_kinks_by_differences(matrix, program):
     left, right = one_sided_derivatives(matrix, program=program)
-    found = sensitivity(matrix, program=program)
+    duals = sensitivity(matrix, program=program)
     here, scale = SOLVE[program](matrix).value, abs(right).max()
     assert np.array_equal(left, left.T) and np.array_equal(right, right.T)
-    assert (right <= found.derivative + 1e-9 * scale).all()
-    assert (found.derivative <= left + 1e-9 * scale).all() and left.max() <= 0
+    assert (right <= duals.derivative + 1e-9 * scale).all()
+    assert (duals.derivative <= left + 1e-9 * scale).all() and left.max() <= 0
     for i, j in combinations(range(len(matrix)), 2):
         before, after = quotients(matrix, i, j, program, here)
         assert before == pytest.approx(left[i, j], rel=1e-4, abs=1e-4 * scale)
         assert after == pytest.approx(right[i, j], rel=1e-4, abs=1e-4 * scale)
     # A kink of a pair is a kink of the optimum.
     apart = np.abs(left - right).max() > 1e-3 * scale
-    assert not (apart and found.unique)
+    assert not (apart and duals.unique)
 
 
 def test_known_kinks():
@@ -129,33 +129,33 @@ def test_only_the_wanted_pairs():
 def test_signs_shares_and_relabeling(seed, num_arms, program):
     rng = np.random.default_rng(seed)
     matrix = random_matrix(rng, num_arms)
-    found = sensitivity(matrix, program=program)
+    duals = sensitivity(matrix, program=program)
     gaps, _, costs = quantities(matrix)
-    assert (found.derivative <= 0).all() and (found.derivative[costs == 0] == 0).all()
-    for table in (found.derivative, found.elasticity, found.share):
+    assert (duals.derivative <= 0).all() and (duals.derivative[costs == 0] == 0).all()
+    for table in (duals.derivative, duals.elasticity, duals.share):
         assert np.array_equal(table, table.T)
-    total = 1.0 if found.value else 0.0
-    assert np.triu(found.share).sum() == pytest.approx(total, rel=1e-9)
+    total = 1.0 if duals.value else 0.0
+    assert np.triu(duals.share).sum() == pytest.approx(total, rel=1e-9)
     # |g| d'(|g|) / d(|g|) is at least 2, and close to it for small gaps.
-    assert (found.elasticity <= -2 * found.share + 1e-12).all()
+    assert (duals.elasticity <= -2 * duals.share + 1e-12).all()
     small = np.abs(gaps) <= 0.25
-    assert (found.elasticity >= -2.2 * found.share - 1e-12)[small].all()
+    assert (duals.elasticity >= -2.2 * duals.share - 1e-12)[small].all()
     order = rng.permutation(num_arms)
     turned = sensitivity(matrix[np.ix_(order, order)], program=program)
-    assert turned.unique == found.unique
-    if found.unique:
-        expected = found.derivative[np.ix_(order, order)]
+    assert turned.unique == duals.unique
+    if duals.unique:
+        expected = duals.derivative[np.ix_(order, order)]
         scale = abs(expected).max()
         assert turned.derivative == pytest.approx(expected, rel=1e-6, abs=1e-6 * scale)
 
 
 def test_certain_preferences_and_worthless_instances():
     order = from_upper([[0, 0.5, 0.48], [0, 0, 0.5], [0, 0, 0]])
-    found = sensitivity(order)
-    assert found.derivative[0, 1] == found.elasticity[0, 1] == -math.inf
+    duals = sensitivity(order)
+    assert duals.derivative[0, 1] == duals.elasticity[0, 1] == -math.inf
     # No evidence on the pair: its gap does not matter, and nothing is nan.
-    assert found.derivative[1, 2] == 0
-    assert not np.isnan(found.elasticity).any()
+    assert duals.derivative[1, 2] == 0
+    assert not np.isnan(duals.elasticity).any()
     left, right = one_sided_derivatives(order)
     assert left[0, 1] == right[0, 1] == -math.inf
     nothing = sensitivity(ALL_WIN)
@@ -180,23 +180,23 @@ def test_errors_of_the_sensitivity(function):
 @pytest.mark.parametrize("program", SOLVE)
 def test_records_are_ordered(program):
     matrix = shaped("one loss, two levels", 4, exponent=0.8)
-    found = sensitivity(matrix, program=program)
-    for order, table in (("share", found.share), ("elasticity", -found.elasticity)):
+    duals = sensitivity(matrix, program=program)
+    for order, table in (("share", duals.share), ("elasticity", -duals.elasticity)):
         result = bottlenecks(matrix, program=program, order=order)
         amounts = [table[row["first"], row["second"]] for row in result.records]
         assert amounts == sorted(amounts, reverse=True) and min(amounts) > 0
-        assert len(amounts) == np.count_nonzero(np.triu(found.share))
+        assert len(amounts) == np.count_nonzero(np.triu(duals.share))
         total = 0.0
         for row in result.records:
             pair = row["first"], row["second"]
             total += row["share"]
             assert row["cumulative_share"] == pytest.approx(total)
-            assert row["share"] == pytest.approx(found.share[pair])
-            assert row["elasticity"] == found.elasticity[pair]
-            assert row["derivative"] == found.derivative[pair]
+            assert row["share"] == pytest.approx(duals.share[pair])
+            assert row["elasticity"] == duals.elasticity[pair]
+            assert row["derivative"] == duals.derivative[pair]
         assert total == pytest.approx(1)
         assert json.loads(json.dumps(result.records, allow_nan=False))
-        assert (result.value, result.winner) == (found.value, found.winner)
+        assert (result.value, result.winner) == (duals.value, duals.winner)
 
 
 def test_orders_can_differ():

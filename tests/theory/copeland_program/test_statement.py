@@ -33,9 +33,9 @@ def test_both_sides_are_those_of_all_sets_enumerated(seed, num_arms):
     matrix = random_matrix(np.random.default_rng(seed), num_arms)
     for winner in winners(matrix):
         expected = enumerate_program(matrix, winner)
-        found = statement.solve(ProgramData.from_matrix(matrix, "error"), winner)
-        assert found.dual_bound == pytest.approx(expected, rel=1e-7, abs=1e-9)
-        assert found.slack >= 1 - 1e-7
+        result = statement.solve(ProgramData.from_matrix(matrix, "error"), winner)
+        assert result.dual_bound == pytest.approx(expected, rel=1e-7, abs=1e-9)
+        assert result.slack >= 1 - 1e-7
 
 
 @given(seed=st.integers(0, 10**6), scale=st.sampled_from([0.0, 1e-3, 0.3, 30.0]))
@@ -53,9 +53,9 @@ def test_any_multipliers_give_a_lower_bound(seed, scale):
     families = [
         SimpleNamespace(
             total=made_up(()),
-            shortfalls=[made_up(len(p)) if size else None for p, size in each.parts],
+            shortfalls=[made_up(len(p)) if size else None for p, size in demand.parts],
         )
-        for each in program.demands
+        for demand in program.demands
     ]
     bound = statement._dual_bound(program.costs, program.demands, families)
     assert bound <= enumerate_program(matrix, winner) * (1 + 1e-9) + 1e-12
@@ -77,10 +77,10 @@ def test_verify_raises_where_the_two_ways_differ(monkeypatch, error, raises):
     true = constants.solve_with_prefixes
 
     def wrong(instance, winner):
-        found = true(instance, winner)
-        value = found.certificate.primal_value * (1 + error)
-        changed = {**vars(found.certificate), "primal_value": value}
-        return constants.Solved(found.evidence, theory.Certificate(**changed))
+        result = true(instance, winner)
+        value = result.certificate.primal_value * (1 + error)
+        changed = {**vars(result.certificate), "primal_value": value}
+        return constants.Solved(result.evidence, theory.Certificate(**changed))
 
     monkeypatch.setattr(constants, "solve_with_prefixes", wrong)
     if raises:

@@ -76,27 +76,27 @@ def enumerated(matrix, winner, prices=None):
     return solve_cover(costs, minimal, num_arms)
 
 
-def check(found, matrix, prices=None):
-    """What every result promises, from the matrix alone."""
+def check(result, matrix, prices=None):
+    """Check the promises of every result, from the matrix alone."""
     d = information(matrix)
     prices = 1.0 - np.eye(len(d)) if prices is None else np.asarray(prices)
-    x, certificate = found.evidence, found.certificate
+    x, certificate = result.evidence, result.certificate
     assert np.array_equal(x, x.T) and x.min() >= 0 and x.max() <= 1
-    assert found.duels * d == pytest.approx(x, rel=1e-6)
-    paid = np.where(x > 0, np.where(x > 0, prices, 0.0) * found.duels, 0.0)
-    assert np.triu(paid).sum() == pytest.approx(found.value, rel=1e-9, abs=1e-12)
-    assert certificate.primal_value == found.value == float(found)
-    assert certificate.dual_bound <= found.value * (1 + 1e-12)
+    assert result.duels * d == pytest.approx(x, rel=1e-6)
+    paid = np.where(x > 0, np.where(x > 0, prices, 0.0) * result.duels, 0.0)
+    assert np.triu(paid).sum() == pytest.approx(result.value, rel=1e-9, abs=1e-12)
+    assert certificate.primal_value == result.value == float(result)
+    assert certificate.dual_bound <= result.value * (1 + 1e-12)
     assert abs(certificate.relative_gap) <= 1e-8
     assert certificate.slack >= 1 - 1e-9
-    assert found.value == found.value_by_winner[found.winner]
+    assert result.value == result.value_by_winner[result.winner]
     # The dual solution: ways to be wrong that are barely excluded, worth the value.
-    for part in found.active:
-        assert part.multiplier > 0 and part.rival != found.winner
+    for part in result.active:
+        assert part.multiplier > 0 and part.rival != result.winner
         assert sum(x[pair] for pair in part.flips) == pytest.approx(1.0, abs=1e-8)
-    total = sum(part.multiplier for part in found.active)
-    assert total == pytest.approx(found.value, rel=1e-7, abs=1e-12)
-    for part in found.active:
+    total = sum(part.multiplier for part in result.active)
+    assert total == pytest.approx(result.value, rel=1e-7, abs=1e-12)
+    for part in result.active:
         # The rival wins all of its open pairs, the arm that is named none.
         turned = np.where(d > 0, np.sign(np.asarray(matrix, dtype=float) - 0.5), 0)
         turned[np.isinf(prices)] = 0
@@ -105,7 +105,7 @@ def check(found, matrix, prices=None):
             turned[i, j], turned[j, i] = -1, 1
         wins = (turned > 0).sum(axis=1)
         wins[part.rival] += (turned[part.rival] == 0).sum() - 1
-        assert wins[part.rival] > wins[found.winner]
+        assert wins[part.rival] > wins[result.winner]
 
 
 def random_prices(rng, num_arms, *, special=0.0):
@@ -124,9 +124,9 @@ def random_prices(rng, num_arms, *, special=0.0):
     ],
 )
 def test_published_constants(name, value):
-    found = identification_bound({"cyclic": CYCLIC, "gap": GAP, "mslr5": MSLR5}[name])
-    assert found.value == pytest.approx(value, abs=0.05)
-    assert found.winner == 0
+    bound = identification_bound({"cyclic": CYCLIC, "gap": GAP, "mslr5": MSLR5}[name])
+    assert bound.value == pytest.approx(value, abs=0.05)
+    assert bound.winner == 0
 
 
 @pytest.mark.parametrize("num_arms", [2, 3, 4, 5])
@@ -138,10 +138,10 @@ def test_agrees_with_enumeration(num_arms):
             rng, num_arms, grid=[0.05, 0.2, 0.5] if number % 3 == 0 else None
         )
         prices = random_prices(rng, num_arms) if number % 2 else None
-        found = identification_bound(matrix, prices)
-        check(found, matrix, prices)
-        several += len(found.value_by_winner) > 1
-        for arm, value in found.value_by_winner.items():
+        bound = identification_bound(matrix, prices)
+        check(bound, matrix, prices)
+        several += len(bound.value_by_winner) > 1
+        for arm, value in bound.value_by_winner.items():
             truth = enumerated(matrix, arm, prices)
             assert value == pytest.approx(truth, rel=1e-7)
     assert several or num_arms == 2
@@ -150,7 +150,7 @@ def test_agrees_with_enumeration(num_arms):
 @pytest.mark.parametrize("num_arms", [3, 4, 5])
 def test_open_and_free_pairs_agree_with_enumeration(num_arms):
     rng = np.random.default_rng(1850 + num_arms)
-    finite = refused = own = 0
+    finite = refused = mine = 0
     for number in range(30 if num_arms < 5 else 10):
         matrix = random_matrix(rng, num_arms, noise=[0.2, 10.0][number % 2])
         tied = np.triu(rng.random(matrix.shape) < 0.12, 1)
@@ -163,25 +163,25 @@ def test_open_and_free_pairs_agree_with_enumeration(num_arms):
                 identification_bound(matrix, prices)
             continue
         finite += 1
-        found = identification_bound(matrix, prices)
-        check(found, matrix, prices)
-        assert set(found.value_by_winner) == {
+        bound = identification_bound(matrix, prices)
+        check(bound, matrix, prices)
+        assert set(bound.value_by_winner) == {
             arm for arm, value in enumerate(truth) if math.isfinite(value)
         }
-        for arm, value in found.value_by_winner.items():
-            own += (tied | tied.T | np.isinf(prices))[arm].any()
+        for arm, value in bound.value_by_winner.items():
+            mine += (tied | tied.T | np.isinf(prices))[arm].any()
             assert value == pytest.approx(truth[arm], rel=1e-7, abs=1e-12)
-    assert finite >= 3 and refused >= 1 and own >= 1
+    assert finite >= 3 and refused >= 1 and mine >= 1
 
 
 @pytest.mark.parametrize("matrix", [GAP, MULTISOL, ALL_WIN])
 def test_regret_as_the_price_gives_the_regret_program(matrix):
     checked = PreferenceMatrix(matrix)
     regret = checked.regret_per_pair("copeland_losses")
-    found = identification_bound(checked, regret)
+    bound = identification_bound(checked, regret)
     optimum = copeland_lower_bound(checked)
-    assert found.value == pytest.approx(optimum.value, rel=1e-12, abs=1e-15)
-    assert found.winner == optimum.winner
+    assert bound.value == pytest.approx(optimum.value, rel=1e-12, abs=1e-15)
+    assert bound.winner == optimum.winner
 
 
 def test_prices_of_any_size():
@@ -198,17 +198,17 @@ def test_sensitivity_to_the_preferences():
     rng = np.random.default_rng(1896)
     matrix = random_matrix(rng, 5)
     prices = random_prices(rng, 5)
-    found = sensitivity(matrix, program="identify", prices=prices)
+    duals = sensitivity(matrix, program="identify", prices=prices)
     value = identification_bound(matrix, prices).value
-    assert found.value == pytest.approx(value, rel=1e-12) and found.unique
+    assert duals.value == pytest.approx(value, rel=1e-12) and duals.unique
     for i, j in combinations(range(5), 2):
         moved = matrix.copy()
         shift = 1e-7 * (1 if matrix[i, j] > 0.5 else -1)
         moved[i, j] += shift
         moved[j, i] -= shift
         slope = (identification_bound(moved, prices).value - value) / 1e-7
-        assert slope == pytest.approx(found.derivative[i, j], rel=1e-3, abs=1e-2)
-    assert found.share.sum() / 2 == pytest.approx(1.0)
+        assert slope == pytest.approx(duals.derivative[i, j], rel=1e-3, abs=1e-2)
+    assert duals.share.sum() / 2 == pytest.approx(1.0)
     with pytest.raises(InvalidPreferenceError, match="prices must be None"):
         sensitivity(matrix, prices=prices)
     with pytest.raises(TieError):
@@ -219,10 +219,10 @@ def test_many_arms_and_small_gaps():
     rng = np.random.default_rng(1898)
     matrix = random_matrix(rng, 40, noise=1.0, exponent=3.0)
     prices = random_prices(rng, 40) ** 4
-    found = identification_bound(matrix, prices)
-    check(found, matrix, prices)
+    bound = identification_bound(matrix, prices)
+    check(bound, matrix, prices)
     gaps = quantities(matrix)[0]
-    assert candidate_slack(found.evidence, gaps, found.winner) >= 1 - 1e-9
+    assert candidate_slack(bound.evidence, gaps, bound.winner) >= 1 - 1e-9
 
 
 def test_verify_compares_with_the_program_as_it_reads(monkeypatch):
@@ -231,10 +231,10 @@ def test_verify_compares_with_the_program_as_it_reads(monkeypatch):
     true = constants._solve_with_cvxpy
 
     def wrong(instance, winner):
-        found = true(instance, winner)
-        value = found.certificate.primal_value * (1 + 3e-7)
+        result = true(instance, winner)
+        value = result.certificate.primal_value * (1 + 3e-7)
         return replace(
-            found, certificate=replace(found.certificate, primal_value=value)
+            result, certificate=replace(result.certificate, primal_value=value)
         )
 
     monkeypatch.setattr(constants, "_solve_with_cvxpy", wrong)
@@ -243,9 +243,9 @@ def test_verify_compares_with_the_program_as_it_reads(monkeypatch):
 
 
 def test_the_arm_asked_for_is_reported():
-    found = identification_bound(MULTISOL, winner=2)
-    assert found.winner == 2
-    assert found.value == pytest.approx(enumerated(MULTISOL, 2), rel=1e-9)
+    bound = identification_bound(MULTISOL, winner=2)
+    assert bound.winner == 2
+    assert bound.value == pytest.approx(enumerated(MULTISOL, 2), rel=1e-9)
     with pytest.raises(InvalidPreferenceError, match=r"winner must .* \[0\], got 1"):
         identification_bound(UNEQUAL, winner=1)
 
@@ -253,8 +253,8 @@ def test_the_arm_asked_for_is_reported():
 def test_free_pairs_are_known():
     free = np.ones((3, 3))
     free[0, 1] = free[1, 0] = 0.0
-    found = identification_bound(UNEQUAL, free)
-    assert found.value == pytest.approx(enumerated(UNEQUAL, 0, free), rel=1e-9)
+    bound = identification_bound(UNEQUAL, free)
+    assert bound.value == pytest.approx(enumerated(UNEQUAL, 0, free), rel=1e-9)
     nothing = identification_bound(UNEQUAL, np.zeros((3, 3)))
     assert nothing.value == 0.0 and nothing.active == ()
 
@@ -263,12 +263,12 @@ def test_one_sided_derivatives_of_several_winners():
     # Every winner of the cycle is as cheap as the two cheapest of its three pairs.
     matrix = from_upper([[0, 0.1, -0.2], [0, 0, 0.2], [0, 0, 0]])
     left, right = one_sided_derivatives(matrix, program="identify")
-    found = sensitivity(matrix, program="identify")
-    assert found.unique
+    duals = sensitivity(matrix, program="identify")
+    assert duals.unique
     # The dearest pair, of arms 0 and 1, is left out, whether its gap grows or not.
-    assert left[0, 1] == right[0, 1] == found.derivative[0, 1] == 0
+    assert left[0, 1] == right[0, 1] == duals.derivative[0, 1] == 0
     assert left[0, 2] == right[0, 2] < 0
-    assert left[0, 2] == pytest.approx(found.derivative[0, 2], rel=1e-12)
+    assert left[0, 2] == pytest.approx(duals.derivative[0, 2], rel=1e-12)
 
 
 # Where a formula gives it.
@@ -276,9 +276,9 @@ def test_one_sided_derivatives_of_several_winners():
 
 def test_two_arms_cost_one_test():
     for p in (0.6, 0.9999, 1.0):
-        found = identification_bound([[0.5, p], [1 - p, 0.5]], [[0, 3], [3, 0]])
+        bound = identification_bound([[0.5, p], [1 - p, 0.5]], [[0, 3], [3, 0]])
         d = information([[0.5, p], [1 - p, 0.5]])[0, 1]
-        assert found.value == pytest.approx(3 / d, rel=1e-9)
+        assert bound.value == pytest.approx(3 / d, rel=1e-9)
     assert identification_bound([[0.5, 0.0], [1.0, 0.5]]).value == pytest.approx(
         1 / math.log(2), rel=1e-14
     )
@@ -293,9 +293,9 @@ def closed_form(matrix, winner):
         if arm == winner:
             continue
         others = [j for j in range(len(d)) if matrix[arm, j] < 0.5 and j != winner]
-        own = 1 / d[winner, arm]
-        total += own
-        spared.append(max(own - min((1 / d[arm, j] for j in others), default=own), 0))
+        mine = 1 / d[winner, arm]
+        total += mine
+        spared.append(max(mine - min((1 / d[arm, j] for j in others), default=mine), 0))
     return total - max(sum(spared) / 2, max(spared))
 
 
@@ -308,10 +308,10 @@ def test_closed_form_under_a_condorcet_winner():
         # Below the first two arms anything goes.
         signs[2:, 2:] *= np.where(rng.random((num_arms - 2,) * 2) < 0.5, 1, -1)
         matrix = from_upper(signs * 10 ** rng.uniform(-1.5, np.log10(0.5), signs.shape))
-        found = identification_bound(matrix)
-        assert found.winner == 0
-        assert found.value == pytest.approx(closed_form(matrix, 0), rel=1e-9)
-        x = found.evidence[0, 1:]
+        bound = identification_bound(matrix)
+        assert bound.winner == 0
+        assert bound.value == pytest.approx(closed_form(matrix, 0), rel=1e-9)
+        x = bound.evidence[0, 1:]
         half += bool((np.abs(x - 0.5) < 1e-9).any())
         single += bool((x < 1e-9).any())
     assert half >= 5 and single >= 5

@@ -15,7 +15,7 @@ STAKE = 0.5
 
 def twin(wins, retired=(), stake=STAKE, prior=0.5):
     """The sum over the rivals, pair by pair, from integrals in 50 digits."""
-    found = []
+    results = []
     for arm in range(len(wins)):
         total = 0.0
         for rival in range(len(wins)):
@@ -24,8 +24,8 @@ def twin(wins, retired=(), stake=STAKE, prior=0.5):
             bet = log_bet(int(wins[rival, arm]), int(wins[arm, rival]), prior)
             worth = math.log(1 - stake + stake * math.exp(bet))
             total += min(worth, 0.0) if rival in retired else worth
-        found.append(total)
-    return np.array(found)
+        results.append(total)
+    return np.array(results)
 
 
 @pytest.mark.parametrize("num_arms", [2, 3, 5])
@@ -40,8 +40,8 @@ def test_it_is_the_sum_of_what_bets_are_worth(num_arms):
             "weight": rng.uniform(0.02, 0.5),
         }
         expected = twin(wins, retired, known["weight"], known["prior"])
-        found = elimination_evidence(wins, retired=retired, **known)
-        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
+        evidence = elimination_evidence(wins, retired=retired, **known)
+        np.testing.assert_allclose(evidence, expected, rtol=1e-7, atol=1e-9)
 
 
 def test_bets_on_an_even_pair_are_fair_after_any_number_of_duels():
@@ -58,7 +58,7 @@ def test_bets_on_an_even_pair_are_fair_after_any_number_of_duels():
 
 @pytest.fixture(scope="module")
 def table():
-    """What the bet against "i is better" is worth after so many wins and losses."""
+    """The value of the bet against "i is better" after so many wins and losses."""
     most = 160
     worth = np.zeros((most, most))
     for won in range(most):
@@ -113,8 +113,8 @@ def test_a_best_arm_is_seldom_eliminated(table, asks):
 
 def test_tables_of_the_last_test_are_the_evidence(table):
     for won, lost in ((0, 0), (3, 1), (9, 60)):
-        found = elimination_evidence([[0, lost], [won, 0]], weight=STAKE)
-        assert found[0] == pytest.approx(table[won, lost], rel=1e-9)
+        evidence = elimination_evidence([[0, lost], [won, 0]], weight=STAKE)
+        assert evidence[0] == pytest.approx(table[won, lost], rel=1e-9)
 
 
 @pytest.mark.parametrize(

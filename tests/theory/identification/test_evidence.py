@@ -117,13 +117,15 @@ def test_with_a_width_pairs_have_three_states(num_arms, width):
             counts = int(wins[i, j]), int(wins[j, i])
             against = log_bet(*counts[::-1], 0.5, 0.5 - width)
             better[i, j] = np.log(0.7 + 0.3 * np.exp(against))
-            far = [log_bet(*each, 0.5, 0.5 + width) for each in (counts, counts[::-1])]
+            far = [
+                log_bet(*count, 0.5, 0.5 + width) for count in (counts, counts[::-1])
+            ]
             neither[i, j] = np.log(0.7 + 0.15 * np.exp(far).sum())
-        found = anytime_evidence(wins, weight=0.3, width=width)
+        evidence = anytime_evidence(wins, weight=0.3, width=width)
         for arm in range(num_arms):
             truth = least_over_states(better, neither, arm)
-            assert found[arm] == pytest.approx(truth, rel=1e-7, abs=1e-7)
-        named += (found > 1).sum()
+            assert evidence[arm] == pytest.approx(truth, rel=1e-7, abs=1e-7)
+        named += (evidence > 1).sum()
     assert named >= 3
 
 
@@ -142,7 +144,7 @@ def test_near_winners_are_right_with_a_width():
 @pytest.mark.parametrize("bound", [0.4, 0.5, 0.55])
 @pytest.mark.parametrize("prior", [0.001, 0.5, 1000.0])
 def test_bets_are_supermartingales_under_the_null(prior, bound):
-    wins, losses = (each.astype(float) for each in np.mgrid[0:60, 0:60])
+    wins, losses = (item.astype(float) for item in np.mgrid[0:60, 0:60])
     now = np.exp(_log_bets(wins, losses, prior, bound))
     won = np.exp(_log_bets(wins + 1, losses, prior, bound))
     lost = np.exp(_log_bets(wins, losses + 1, prior, bound))
@@ -155,7 +157,7 @@ def test_bets_are_supermartingales_under_the_null(prior, bound):
 
 @pytest.mark.parametrize(("prior", "bound"), [(0.5, 0.5), (0.001, 0.4), (20.0, 0.55)])
 def test_bets_stay_fair_where_the_tail_underflows(prior, bound):
-    wins, losses = (each.astype(float) for each in np.mgrid[0:40:13, 700:2600:97])
+    wins, losses = (item.astype(float) for item in np.mgrid[0:40:13, 700:2600:97])
     now, won, lost = (
         _log_bets(wins + more, losses + less, prior, bound)
         for more, less in ((0, 0), (1, 0), (0, 1))

@@ -15,7 +15,7 @@ LINKS = {
     "bradley-terry": (expit, logit),
     "thurstone": (lambda x: ndtr(x / SQRT2), lambda p: SQRT2 * ndtri(p)),
 }
-"""Of each model F and its inverse."""
+"""F of each model, and its inverse."""
 
 
 def table(utilities, link=expit):
@@ -57,18 +57,18 @@ def test_features_of_sixteen_arms():
     features /= np.linalg.norm(features, axis=1)[:, None]
     beta = rng.normal(size=3)
     utilities = features @ (3 * beta / np.linalg.norm(beta))
-    found = structured_lower_bound(utilities, features=features)
-    assert found.value == pytest.approx(4.66, abs=0.005)
-    assert float(copeland_lower_bound(found.preferences)) == pytest.approx(
+    bound = structured_lower_bound(utilities, features=features)
+    assert bound.value == pytest.approx(4.66, abs=0.005)
+    assert float(copeland_lower_bound(bound.preferences)) == pytest.approx(
         12.11, abs=0.005
     )
     free = structured_lower_bound(utilities)
-    assert found.value < free.value
+    assert bound.value < free.value
 
 
 def extended_kl(p, q):
     """Compute KL in extended precision, in which 1 - p is exact."""
-    p, q = (np.asarray(each, dtype=np.longdouble) for each in (p, q))
+    p, q = (np.asarray(value, dtype=np.longdouble) for value in (p, q))
     total = np.zeros_like(p)
     for a, b in ((p, q), (1 - p, 1 - q)):
         total += np.where(a > 0, a * np.log(np.where(a > 0, a, 1) / b), 0)
@@ -84,44 +84,44 @@ def check_obeys(world, inverse, basis, first, second):
     np.testing.assert_allclose(contrasts @ beta, gaps, atol=1e-7)
 
 
-def check_proof(found, model=None, features=None):
+def check_proof(result, model=None, features=None):
     """Verify both sides with what the result holds, and with another optimizer."""
-    p, prices = found.preferences, found.prices
+    p, prices = result.preferences, result.prices
     link, inverse = LINKS.get(model, (None, None))
     basis = np.eye(len(p)) if features is None else features
     pairs = np.triu_indices(len(p), 1)
-    asked = np.isfinite(prices[pairs])
-    cost = prices[pairs][asked] @ found.duels[pairs][asked]
-    assert cost == pytest.approx(found.value, rel=1e-12)
-    assert (found.duels >= 0).all() and not found.duels[pairs][~asked].any()
+    questions = np.isfinite(prices[pairs])
+    cost = prices[pairs][questions] @ result.duels[pairs][questions]
+    assert cost == pytest.approx(result.value, rel=1e-12)
+    assert (result.duels >= 0).all() and not result.duels[pairs][~questions].any()
     # From below: multipliers on matrices in which a rival is level.
     load = np.zeros_like(p)
     for world, rival, amount in zip(
-        found.alternatives, found.rivals, found.multipliers, strict=True
+        result.alternatives, result.rivals, result.multipliers, strict=True
     ):
         np.testing.assert_allclose(world + world.T, 1, atol=1e-15)
-        assert amount >= 0 and rival != found.winner
-        assert world[rival, found.winner] >= 0.5 - 1e-12
+        assert amount >= 0 and rival != result.winner
+        assert world[rival, result.winner] >= 0.5 - 1e-12
         if inverse is not None:
-            check_obeys(world, inverse, basis, *(each[asked] for each in pairs))
+            check_obeys(world, inverse, basis, *(pair[questions] for pair in pairs))
         load += amount * extended_kl(p, world)
-    assert (load[pairs][asked] <= prices[pairs][asked] * (1 + 1e-9)).all()
-    bound = found.multipliers.sum()
-    assert bound == pytest.approx(found.certificate.dual_bound)
-    assert -1e-12 <= (found.value - bound) / found.value <= 1.01e-6
+    assert (load[pairs][questions] <= prices[pairs][questions] * (1 + 1e-9)).all()
+    bound = result.multipliers.sum()
+    assert bound == pytest.approx(result.certificate.dual_bound)
+    assert -1e-12 <= (result.value - bound) / result.value <= 1.01e-6
     # From above: no alternative costs less than 1.
     if link is not None:
         # Of many rivals some, which take the time.
-        for rival in np.delete(np.arange(len(p)), found.winner)[:6]:
-            least = least_cost(found, basis, link, rival)
+        for rival in np.delete(np.arange(len(p)), result.winner)[:6]:
+            least = least_cost(result, basis, link, rival)
             assert 1 - 1e-7 <= least
 
 
-def least_cost(found, basis, link, rival):
+def least_cost(result, basis, link, rival):
     """Minimize by BFGS with numeric derivatives; any value is an upper bound."""
-    p, best = found.preferences, found.winner
+    p, best = result.preferences, result.winner
     pairs = np.triu_indices(len(p), 1)
-    duels, shares = found.duels[pairs], p[pairs]
+    duels, shares = result.duels[pairs], p[pairs]
     fixed = basis[rival] - basis[best]
     free = np.linalg.svd(fixed[None, :])[2][1:].T
 
@@ -139,16 +139,16 @@ def least_cost(found, basis, link, rival):
 )
 def test_both_sides_are_proved(model, cost, num_arms):
     utilities = np.random.default_rng(num_arms).normal(0, 1.2, num_arms)
-    found = structured_lower_bound(utilities, model, cost=cost)
-    assert found.winner == utilities.argmax()
-    check_proof(found, model)
+    bound = structured_lower_bound(utilities, model, cost=cost)
+    assert bound.winner == utilities.argmax()
+    check_proof(bound, model)
 
 
 def test_both_sides_are_proved_with_features():
     rng = np.random.default_rng(8)
     features = rng.normal(size=(7, 2))
-    found = structured_lower_bound(features @ [1.5, -1.0], features=features)
-    check_proof(found, "bradley-terry", features)
+    bound = structured_lower_bound(features @ [1.5, -1.0], features=features)
+    check_proof(bound, "bradley-terry", features)
 
 
 def test_both_sides_are_proved_with_prices():
@@ -158,17 +158,17 @@ def test_both_sides_are_proved_with_prices():
     utilities = rng.normal(size=4)
     best, other = np.argsort(-utilities)[[0, 2]]
     prices[best, other] = prices[other, best] = np.inf
-    found = structured_lower_bound(utilities, cost=prices)
-    assert found.cost == "prices" and found.bound is None
-    check_proof(found, "bradley-terry")
+    bound = structured_lower_bound(utilities, cost=prices)
+    assert bound.cost == "prices" and bound.bound is None
+    check_proof(bound, "bradley-terry")
 
 
 def test_two_arms_have_a_closed_form():
     for model, (link, _) in LINKS.items():
         for gap in (1e-4, 0.3, 5.0):
-            found = structured_lower_bound([gap, 0.0], model, cost="duels")
+            bound = structured_lower_bound([gap, 0.0], model, cost="duels")
             kl = float(bernoulli_kl(link(-gap), 0.5))
-            assert found.value == pytest.approx(1 / kl, rel=1e-6)
+            assert bound.value == pytest.approx(1 / kl, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3])
@@ -194,44 +194,44 @@ def test_features_that_span_everything_change_nothing():
 def test_the_order_of_the_arms_and_the_form_of_the_input_do_not_matter():
     utilities = published()[2]
     order = np.array([3, 0, 4, 1, 2])
-    found = structured_lower_bound(utilities, tolerance=1e-8)
+    bound = structured_lower_bound(utilities, tolerance=1e-8)
     turned = structured_lower_bound(table(utilities[order] + 7.0), tolerance=1e-8)
-    assert turned.value == pytest.approx(found.value, rel=2e-8)
+    assert turned.value == pytest.approx(bound.value, rel=2e-8)
     assert turned.winner == 1
     np.testing.assert_allclose(
-        turned.duels, found.duels[np.ix_(order, order)], atol=1e-3
+        turned.duels, bound.duels[np.ix_(order, order)], atol=1e-3
     )
 
 
 def test_ties_of_other_arms_are_allowed():
     utilities = [1.0, 0.0, 0.0, -1.0]
-    for found in (
+    for result in (
         structured_lower_bound(utilities),
         structured_lower_bound(table(np.array(utilities)), "transitive"),
     ):
-        check_proof(found)
-        assert found.bound is not None and found.bound.regret == "copeland_losses"
+        check_proof(result)
+        assert result.bound is not None and result.bound.regret == "copeland_losses"
 
 
 def test_the_bound_says_what_it_is():
-    found = structured_lower_bound([1.0, 0.0], cost="gap")
-    assert found.bound is not None
-    assert found.bound.regret == "condorcet_mean"
-    assert found.bound.kind == "asymptotic lower"
-    assert found.bound.log_coefficient == float(found) == found.value
-    assert repr(found).startswith("StructuredBound(value=")
+    bound = structured_lower_bound([1.0, 0.0], cost="gap")
+    assert bound.bound is not None
+    assert bound.bound.regret == "condorcet_mean"
+    assert bound.bound.kind == "asymptotic lower"
+    assert bound.bound.log_coefficient == float(bound) == bound.value
+    assert repr(bound).startswith("StructuredBound(value=")
 
 
 def test_near_ties_keep_their_digits():
-    found = structured_lower_bound([1e-5, 0.0, -0.5], cost="duels")
+    bound = structured_lower_bound([1e-5, 0.0, -0.5], cost="duels")
     # The pair next to a tie pays for almost all of it.
-    assert found.value == pytest.approx(8e10, rel=0.05)
-    check_proof(found, "bradley-terry")
+    assert bound.value == pytest.approx(8e10, rel=0.05)
+    check_proof(bound, "bradley-terry")
 
 
 def test_wide_utilities():
-    found = structured_lower_bound([20.0, 3.0, 0.0, -2.0])
-    check_proof(found, "bradley-terry")
+    bound = structured_lower_bound([20.0, 3.0, 0.0, -2.0])
+    check_proof(bound, "bradley-terry")
 
 
 @pytest.mark.slow
@@ -242,9 +242,9 @@ def test_twenty_arms():
 
 def test_the_three_costs_are_the_prices_they_stand_for():
     utilities = published()[1]
-    found = structured_lower_bound(utilities)
+    bound = structured_lower_bound(utilities)
     for i, j in itertools.combinations(range(4), 2):
-        assert found.prices[i, j] == pytest.approx((i + j) / 6)
+        assert bound.prices[i, j] == pytest.approx((i + j) / 6)
     gaps = structured_lower_bound(utilities, cost="gap").prices
-    p = found.preferences
+    p = bound.preferences
     assert gaps[1, 2] == pytest.approx((p[0, 1] + p[0, 2] - 1) / 2)

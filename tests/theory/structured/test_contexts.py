@@ -20,37 +20,37 @@ def drawn(seed, num_contexts, num_arms, size):
 def test_one_context_is_no_context(cost):
     utilities = np.array([3.0, 2.0, -1.0, -1.5, -2.0])
     free = structured_lower_bound(utilities, cost=cost)
-    found = structured_lower_bound(
+    bound = structured_lower_bound(
         utilities, features=np.eye(5)[None], contexts=[1.0], cost=cost
     )
-    assert found.value == pytest.approx(free.value, rel=2e-6)
+    assert bound.value == pytest.approx(free.value, rel=2e-6)
     if cost == "copeland":
-        assert found.value == pytest.approx(2.411, abs=5e-4)
-    np.testing.assert_allclose(found.preferences[0], free.preferences, atol=1e-12)
+        assert bound.value == pytest.approx(2.411, abs=5e-4)
+    np.testing.assert_allclose(bound.preferences[0], free.preferences, atol=1e-12)
     features, theta, _ = drawn(1, 1, 6, 3)
     single = structured_lower_bound(features[0] @ theta, features=features[0])
-    found = structured_lower_bound(theta, features=features, contexts=[1.0])
-    assert found.value == pytest.approx(single.value, rel=2e-6)
-    assert found.winner.tolist() == [single.winner]
-    np.testing.assert_array_equal(found.rivals[:, 1], single.rivals)
+    bound = structured_lower_bound(theta, features=features, contexts=[1.0])
+    assert bound.value == pytest.approx(single.value, rel=2e-6)
+    assert bound.winner.tolist() == [single.winner]
+    np.testing.assert_array_equal(bound.rivals[:, 1], single.rivals)
 
 
 def test_coefficients_that_share_nothing_cost_the_sum():
     # Theta' must move across one difference, which only one pair shows.
     features = [[[1, 0, 0], [0, 1, 0]], [[1, 0, 0], [0, 0, 1]]]
-    found = structured_lower_bound(
+    bound = structured_lower_bound(
         [1.0, 0.5, 0.0], features=features, contexts=[0.9, 0.1], cost="utility"
     )
     by_hand = [gap / 2 / bernoulli_kl(expit(gap), 0.5) for gap in (0.5, 1.0)]
-    assert found.value == pytest.approx(sum(by_hand), rel=2e-6)
-    assert found.bound.regret == "utility_mean"
+    assert bound.value == pytest.approx(sum(by_hand), rel=2e-6)
+    assert bound.bound.regret == "utility_mean"
 
 
 def test_one_coefficient_is_learnt_in_the_cheapest_context():
     # The alternative is theta' = 0, whatever the context, so one pair is enough.
     features = np.array([[[0.0], [1.0], [2.5]], [[0.0], [0.2], [0.5]]])
     theta = 1.3
-    found = structured_lower_bound(
+    bound = structured_lower_bound(
         [theta], features=features, contexts=[0.5, 0.5], cost="utility"
     )
     rates = []
@@ -59,12 +59,12 @@ def test_one_coefficient_is_learnt_in_the_cheapest_context():
             for j in range(i):
                 regret = rows.max() - (rows[i] + rows[j]) / 2
                 rates.append(regret / bernoulli_kl(expit(rows[i] - rows[j]), 0.5))
-    assert found.value == pytest.approx(min(rates), rel=2e-6)
+    assert bound.value == pytest.approx(min(rates), rel=2e-6)
     alone = [
         structured_lower_bound(rows @ [theta], features=rows, cost="utility").value
         for rows in features
     ]
-    assert found.value == pytest.approx(min(alone), rel=2e-6)
+    assert bound.value == pytest.approx(min(alone), rel=2e-6)
     assert max(alone) > 1.2 * min(alone)
 
 
@@ -75,35 +75,35 @@ def test_both_sides_of_the_proof(cost):
     if cost == "table":
         prices = np.random.default_rng(0).uniform(0.5, 2.0, (4, 3, 3))
         prices = prices + np.swapaxes(prices, 1, 2)
-    found = structured_lower_bound(
+    bound = structured_lower_bound(
         theta, features=features, contexts=contexts, cost=prices
     )
     utilities = features @ theta
     first, second = np.triu_indices(3, 1)
     p = expit(utilities[:, first] - utilities[:, second])
-    price = found.prices[:, first, second]
+    price = bound.prices[:, first, second]
     if cost == "utility":
         mean = (utilities[:, first] + utilities[:, second]) / 2
         by_hand = utilities.max(axis=1, keepdims=True) - mean
         np.testing.assert_allclose(price, by_hand, atol=1e-12)
-    duels = found.duels[:, first, second]
-    assert (duels * price).sum() == pytest.approx(found.value, rel=1e-9)
+    duels = bound.duels[:, first, second]
+    assert (duels * price).sum() == pytest.approx(bound.value, rel=1e-9)
     # From below: the alternatives obey the model, and a rival is level in each.
     load = np.zeros_like(p)
     for world, (context, arm), amount in zip(
-        found.alternatives, found.rivals, found.multipliers, strict=True
+        bound.alternatives, bound.rivals, bound.multipliers, strict=True
     ):
-        assert world[context, arm, found.winner[context]] >= 0.5 - 1e-9
+        assert world[context, arm, bound.winner[context]] >= 0.5 - 1e-9
         gaps = np.log(world / np.swapaxes(world, 1, 2))[:, first, second]
         contrasts = (features[:, first] - features[:, second]).reshape(-1, 2)
         beta = np.linalg.lstsq(contrasts, gaps.ravel())[0]
         np.testing.assert_allclose(contrasts @ beta, gaps.ravel(), atol=1e-6)
         load += amount * bernoulli_kl(p, world[:, first, second])
     assert (load <= price * (1 + 1e-9)).all()
-    assert found.multipliers.sum() == pytest.approx(found.value, rel=1.1e-6)
+    assert bound.multipliers.sum() == pytest.approx(bound.value, rel=1.1e-6)
     # From above: no theta' with a rival level in some context costs less than 1.
     for context in range(4):
-        best = found.winner[context]
+        best = bound.winner[context]
         assert best == utilities[context].argmax()
         for rival in set(range(3)) - {best}:
             contrast = features[context, rival] - features[context, best]
@@ -126,17 +126,21 @@ def test_both_sides_of_the_proof(cost):
 
 def test_contexts_that_never_come_are_left_out():
     features, theta, _ = drawn(5, 3, 4, 3)
-    found = structured_lower_bound(theta, features=features, contexts=[0.7, 0.0, 0.3])
-    kept = structured_lower_bound(theta, features=features[[0, 2]], contexts=[0.5, 0.5])
-    assert found.value == pytest.approx(kept.value, rel=1e-9)
-    assert not found.duels[1].any()
-    assert np.isnan(found.preferences[1]).all()
-    np.testing.assert_allclose(found.duels[[0, 2]], kept.duels, rtol=1e-6, atol=1e-6)
-    assert set(found.rivals[:, 0]) == {0, 2}
+    bound = structured_lower_bound(theta, features=features, contexts=[0.7, 0.0, 0.3])
+    remaining = structured_lower_bound(
+        theta, features=features[[0, 2]], contexts=[0.5, 0.5]
+    )
+    assert bound.value == pytest.approx(remaining.value, rel=1e-9)
+    assert not bound.duels[1].any()
+    assert np.isnan(bound.preferences[1]).all()
+    np.testing.assert_allclose(
+        bound.duels[[0, 2]], remaining.duels, rtol=1e-6, atol=1e-6
+    )
+    assert set(bound.rivals[:, 0]) == {0, 2}
     by_utilities = structured_lower_bound(
         features @ theta, features=features, contexts=[0.7, 0.0, 0.3]
     )
-    assert by_utilities.value == pytest.approx(found.value, rel=2e-6)
+    assert by_utilities.value == pytest.approx(bound.value, rel=2e-6)
 
 
 FEATURES, THETA, _ = drawn(7, 2, 3, 2)

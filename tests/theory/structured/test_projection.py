@@ -42,7 +42,7 @@ def test_the_nearest_utilities_are_those_of_another_optimizer(model, features):
     for _ in range(5):
         matrix = estimated(rng, 6)
         table = None if features is None else rng.normal(size=(6, features))
-        found = project_on_model(matrix, model, features=table)
+        projection = project_on_model(matrix, model, features=table)
         basis = np.eye(6) if table is None else table
 
         def cost(beta, basis=basis, matrix=matrix):
@@ -50,31 +50,39 @@ def test_the_nearest_utilities_are_those_of_another_optimizer(model, features):
             return loss(matrix, np.clip(fitted, 1e-9, 1 - 1e-9))
 
         best = minimize(cost, np.zeros(basis.shape[1]), method="BFGS", tol=1e-10)
-        assert found.divergence == pytest.approx(best.fun, rel=1e-6)
-        assert found.divergence == pytest.approx(loss(matrix, found.matrix.values))
-        gaps = np.subtract.outer(found.utilities, found.utilities)
-        np.testing.assert_allclose(LINKS[model](gaps), found.matrix.values, atol=1e-12)
-        assert abs(found.utilities.sum()) < 1e-9
-        change = np.abs(found.matrix.values - matrix)
-        assert found.largest_change == pytest.approx(change.max())
-        assert change[found.pair] == pytest.approx(change.max())
+        assert projection.divergence == pytest.approx(best.fun, rel=1e-6)
+        assert projection.divergence == pytest.approx(
+            loss(matrix, projection.matrix.values)
+        )
+        gaps = np.subtract.outer(projection.utilities, projection.utilities)
+        np.testing.assert_allclose(
+            LINKS[model](gaps), projection.matrix.values, atol=1e-12
+        )
+        assert abs(projection.utilities.sum()) < 1e-9
+        change = np.abs(projection.matrix.values - matrix)
+        assert projection.largest_change == pytest.approx(change.max())
+        assert change[projection.pair] == pytest.approx(change.max())
         # It obeys the model, as the matrix did not.
         with pytest.raises(InvalidPreferenceError, match="bounds --project"):
             structured_lower_bound(matrix, model, features=table)
-        proof = structured_lower_bound(found.utilities + 0.1, model, features=table)
-        np.testing.assert_allclose(proof.preferences, found.matrix.values, atol=1e-9)
+        proof = structured_lower_bound(
+            projection.utilities + 0.1, model, features=table
+        )
+        np.testing.assert_allclose(
+            proof.preferences, projection.matrix.values, atol=1e-9
+        )
 
 
 def test_the_scores_of_the_nearest_bradley_terry_matrix_are_those_given():
     """The equations of its likelihood: expected wins of every arm are observed ones."""
     matrix = estimated(np.random.default_rng(1), 8)
-    found = project_on_model(matrix).matrix.values
-    np.testing.assert_allclose(found.sum(axis=1), matrix.sum(axis=1), atol=1e-10)
+    values = project_on_model(matrix).matrix.values
+    np.testing.assert_allclose(values.sum(axis=1), matrix.sum(axis=1), atol=1e-10)
 
 
 def nearest_by_cvxpy(matrix):
     """Solve the program of every order of the arms, and take the best one."""
-    best, found, num_arms = np.inf, None, len(matrix)
+    best, result, num_arms = np.inf, None, len(matrix)
     for order in itertools.permutations(range(num_arms)):
         p = matrix[np.ix_(order, order)]
         q = cvxpy.Variable((num_arms, num_arms))
@@ -86,22 +94,22 @@ def nearest_by_cvxpy(matrix):
             cost -= p[i, j] * cvxpy.log(q[i, j]) + p[j, i] * cvxpy.log(1 - q[i, j])
         value = cvxpy.Problem(cvxpy.Minimize(cost), rules).solve(solver=cvxpy.CLARABEL)
         if value < best:
-            best, found = value, np.full((num_arms, num_arms), 0.5)
+            best, result = value, np.full((num_arms, num_arms), 0.5)
             for i, j in itertools.combinations(range(num_arms), 2):
-                found[order[i], order[j]] = q.value[i, j]
-                found[order[j], order[i]] = 1 - q.value[i, j]
-    return found
+                result[order[i], order[j]] = q.value[i, j]
+                result[order[j], order[i]] = 1 - q.value[i, j]
+    return result
 
 
 def test_the_nearest_transitive_matrix_is_that_of_all_orders():
     rng = np.random.default_rng(3)
     for _ in range(2):
         matrix = estimated(rng, 4, votes=9)
-        found = project_on_model(matrix, "transitive")
-        assert PreferenceMatrix(found.matrix.values).satisfies_sst
+        projection = project_on_model(matrix, "transitive")
+        assert PreferenceMatrix(projection.matrix.values).satisfies_sst
         expected = nearest_by_cvxpy(matrix)
-        np.testing.assert_allclose(found.matrix.values, expected, atol=2e-4)
-        assert found.utilities is None
+        np.testing.assert_allclose(projection.matrix.values, expected, atol=2e-4)
+        assert projection.utilities is None
 
 
 @pytest.mark.parametrize("model", [*LINKS, "transitive"])
@@ -110,10 +118,13 @@ def test_a_matrix_of_the_model_is_its_own_projection(model):
     link = LINKS.get(model, expit)
     matrix = link(np.subtract.outer(utilities, utilities))
     matrix = PreferenceMatrix(matrix, arm_names=("a", "b", "c", "d"))
-    found = project_on_model(matrix, model)
-    np.testing.assert_allclose(found.matrix.values, matrix.values, atol=1e-10)
-    assert found.divergence < 1e-15 and found.matrix.arm_names == matrix.arm_names
-    assert float(structured_lower_bound(found.matrix, model)) == pytest.approx(
+    projection = project_on_model(matrix, model)
+    np.testing.assert_allclose(projection.matrix.values, matrix.values, atol=1e-10)
+    assert (
+        projection.divergence < 1e-15
+        and projection.matrix.arm_names == matrix.arm_names
+    )
+    assert float(structured_lower_bound(projection.matrix, model)) == pytest.approx(
         float(structured_lower_bound(matrix, model)), rel=2e-6
     )
 
@@ -121,8 +132,8 @@ def test_a_matrix_of_the_model_is_its_own_projection(model):
 def test_entries_of_0_and_1_have_a_projection_where_utilities_stay_finite():
     matrix = [[0.5, 0.8, 0.7, 1], [0.2, 0.5, 0.6, 0.9], [0.3, 0.4, 0.5, 0.8],
               [0, 0.1, 0.2, 0.5]]  # fmt: skip
-    found = project_on_model(matrix).matrix.values
-    assert 0.9 < found[0, 3] < 1.0
+    values = project_on_model(matrix).matrix.values
+    assert 0.9 < values[0, 3] < 1.0
     never = [[0.5, 1, 1], [0, 0.5, 0.6], [0, 0.4, 0.5]]
     for model in LINKS:
         with pytest.raises(InvalidPreferenceError, match="never win or never lose"):

@@ -1,4 +1,4 @@
-"""What is no instance of a model, and what the texts say of it."""
+"""Matrices that are no instance of a model, and what the texts say of it."""
 
 import numpy as np
 import pytest
@@ -23,8 +23,8 @@ def changed(i, j, amount):
 
 
 def test_rounding_is_no_misfit():
-    found = structured_lower_bound(changed(0, 2, 1e-7))
-    assert found.value == pytest.approx(structured_lower_bound(UTILITIES).value, 1e-5)
+    bound = structured_lower_bound(changed(0, 2, 1e-7))
+    assert bound.value == pytest.approx(structured_lower_bound(UTILITIES).value, 1e-5)
 
 
 CYCLE = [[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]]
@@ -108,5 +108,5 @@ def test_names_of_arms_reach_the_prices():
     matrix = PreferenceMatrix(MATRIX, arm_names=names)
     prices = np.array([[0, 1.0, 2.0], [1.0, 0, 3.0], [2.0, 3.0, 0]])
     turned = pandas.DataFrame(prices, names, names).loc[names[::-1], names[::-1]]
-    found = structured_lower_bound(matrix, cost=turned)
-    assert found.prices.tolist() == prices.tolist()
+    bound = structured_lower_bound(matrix, cost=turned)
+    assert bound.prices.tolist() == prices.tolist()

@@ -56,11 +56,11 @@ def test_every_order_is_solved_and_proved(none):
     assert (value - lower <= 1e-12 * (1 + value)).all()
     assert (value >= lower - 1e-12).all()
     first, second = np.triu_indices(5, 1)
-    place = {pair: k for k, pair in enumerate(zip(first, second, strict=True))}
+    index = {pair: k for k, pair in enumerate(zip(first, second, strict=True))}
     assert q.min() >= 0.5 and q.max() <= 1
     for s, m, t in itertools.combinations(range(5), 3):
-        wide = q[:, place[s, t]]
-        assert (wide >= q[:, place[s, m]]).all() and (wide >= q[:, place[m, t]]).all()
+        wide = q[:, index[s, t]]
+        assert (wide >= q[:, index[s, m]]).all() and (wide >= q[:, index[m, t]]).all()
 
 
 def nearest_in_order(preferences, weights, order):
@@ -81,11 +81,11 @@ def nearest_in_order(preferences, weights, order):
     problem = cvxpy.Problem(cvxpy.Minimize(divergence), rules)
     problem.solve(solver=cvxpy.CLARABEL)
     assert problem.status in (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE)
-    found = np.full((num_arms, num_arms), 0.5)
+    values = np.full((num_arms, num_arms), 0.5)
     for i, j in itertools.combinations(order, 2):
-        found[i, j] = float(np.asarray(above.value)[i, j])
-        found[j, i] = 1.0 - found[i, j]
-    return found
+        values[i, j] = float(np.asarray(above.value)[i, j])
+        values[j, i] = 1.0 - values[i, j]
+    return values
 
 
 def test_an_order_as_it_reads():
@@ -108,22 +108,22 @@ def test_an_order_as_it_reads():
 @pytest.mark.parametrize("cost", ["copeland", "duels"])
 def test_both_sides_are_proved(seed, cost):
     rng = np.random.default_rng(seed)
-    found = structured_lower_bound(
+    bound = structured_lower_bound(
         transitive_matrix(rng, 2 + seed), "transitive", cost=cost
     )
-    check_proof(found)
-    for world in found.alternatives:
+    check_proof(bound)
+    for world in bound.alternatives:
         assert PreferenceMatrix(world).satisfies_sst()
-    oracle = oracle_of(found.preferences)
-    weights = found.duels[oracle.truth.behind, oracle.truth.ahead]
+    oracle = oracle_of(bound.preferences)
+    weights = bound.duels[oracle.truth.behind, oracle.truth.ahead]
     assert oracle.values(weights, oracle.solve(weights))[1].min() >= 1 - 1e-9
 
 
 def test_a_sure_win_is_allowed():
-    found = structured_lower_bound(CERTAIN, "transitive")
-    check_proof(found)
+    bound = structured_lower_bound(CERTAIN, "transitive")
+    check_proof(bound)
     # What arm 2 can be told by is arm 1 or arm 0, the latter at log 2 a duel.
-    assert found.value > 0.25 / float(bernoulli_kl(0.7, 0.5))
+    assert bound.value > 0.25 / float(bernoulli_kl(0.7, 0.5))
 
 
 @pytest.mark.parametrize(
@@ -133,12 +133,12 @@ def test_a_pair_that_cannot_be_asked_is_the_limit_of_a_dear_one(matrix):
     best, other = np.argsort(-(matrix > 0.5).sum(axis=1))[[0, -1]]
     prices = np.ones_like(matrix)
     prices[best, other] = prices[other, best] = np.inf
-    found = structured_lower_bound(matrix, "transitive", cost=prices)
-    check_proof(found)
-    assert found.duels[best, other] == 0
+    bound = structured_lower_bound(matrix, "transitive", cost=prices)
+    check_proof(bound)
+    assert bound.duels[best, other] == 0
     prices[np.isinf(prices)] = 1e4
     dear = structured_lower_bound(matrix, "transitive", cost=prices)
-    assert dear.value == pytest.approx(found.value, rel=3e-6)
+    assert dear.value == pytest.approx(bound.value, rel=3e-6)
 
 
 def test_six_arms_cost_no_less_than_a_logistic_model():
@@ -153,6 +153,6 @@ def test_two_arms_at_any_price(share):
     matrix = [[0.5, share], [1 - share, 0.5]]
     for price in np.geomspace(1e-3, 1e3, 12):
         prices = price * (1 - np.eye(2))
-        found = structured_lower_bound(matrix, "transitive", cost=prices)
-        assert found.value == pytest.approx(price / float(bernoulli_kl(share, 0.5)))
-        check_proof(found)
+        bound = structured_lower_bound(matrix, "transitive", cost=prices)
+        assert bound.value == pytest.approx(price / float(bernoulli_kl(share, 0.5)))
+        check_proof(bound)

@@ -100,8 +100,8 @@ def test_rank_of_the_seed_by_enumeration(num_arms):
         mean = second = Fraction(0)
         for members in product((0, 1), repeat=num_arms):
             weight = math.prod(p if member else 1 - p for member in members)
-            place = members.index(1) + 1 if any(members) else num_arms
-            mean, second = mean + weight * place, second + weight * place**2
+            index = members.index(1) + 1 if any(members) else num_arms
+            mean, second = mean + weight * index, second + weight * index**2
         expected = (float(mean), float(second))
         assert seed_rank_moments(num_arms, float(p)) == pytest.approx(expected)
 
@@ -179,9 +179,9 @@ def test_order_of_the_arms_does_not_matter():
 
 
 def with_entry(matrix, one, other, value):
-    found = matrix.copy()
-    found[one, other], found[other, one] = value, 1.0 - value
-    return found
+    changed = matrix.copy()
+    changed[one, other], changed[other, one] = value, 1.0 - value
+    return changed
 
 
 @pytest.mark.parametrize(

@@ -22,24 +22,24 @@ TABLE = theory.ChoiceTable([[0, 1], [0, 2], [1, 2]], [[0.5, 0.3], [0.6, 0.1], [0
 
 def test_what_a_theorem_assumes_does_not_depend_on_the_matrix():
     # `bayesduel show` prints it without one. GAP has no Condorcet winner.
-    found = [
+    results = [
         {
-            (each.theorem.name, bound.name): bound.assumptions
-            for each in theory.all_bounds(matrix, parameters={"num_batches": 4})
-            for bound in each.bounds
+            (applied.theorem.name, bound.name): bound.assumptions
+            for applied in theory.all_bounds(matrix, parameters={"num_batches": 4})
+            for bound in applied.bounds
         }
         for matrix in (ORDERED, GAP)
     ]
-    both = found[0].keys() & found[1].keys()
+    both = results[0].keys() & results[1].keys()
     assert ("D-TS, refined", "D-TS, refined") in both
     for name in both:
-        assert found[0][name] == found[1][name]
+        assert results[0][name] == results[1][name]
 
 
 def test_every_bound_of_one_instance_is_in_the_catalog_and_in_theory():
     modules = [
-        import_module(f"theory.theorems.{each.name}")
-        for each in iter_modules(theorems.__path__)
+        import_module(f"theory.theorems.{entry.name}")
+        for entry in iter_modules(theorems.__path__)
     ]
     public = {
         function
@@ -51,7 +51,7 @@ def test_every_bound_of_one_instance_is_in_the_catalog_and_in_theory():
         and next(iter(inspect.signature(function).parameters)) in {"matrix", "table"}
         and "RegretBound" in str(inspect.signature(function).return_annotation)
     }
-    assert not {each.__name__ for each in public} - set(of_theory())
+    assert not {entry.__name__ for entry in public} - set(of_theory())
     # The catalog imports the files that enter something.
     entering = {x.__name__ for x in modules if hasattr(x, "theorem")} - {
         catalog.__name__
@@ -61,9 +61,9 @@ def test_every_bound_of_one_instance_is_in_the_catalog_and_in_theory():
     for file, about in catalog._FILES.items():
         here = f"theory.theorems.{file}"
         every = theory.known_theorems()
-        own = {x.policy for x in every if x.function.__module__ == here}
-        assert (own or {""}) == set(about), file
-    listed = {each.function for each in theory.known_theorems()}
+        names = {x.policy for x in every if x.function.__module__ == here}
+        assert (names or {""}) == set(about), file
+    listed = {entry.function for entry in theory.known_theorems()}
     constants = {theory.copeland_lower_bound, theory.structured_lower_bound}
     assert public | constants == listed
 
@@ -74,27 +74,27 @@ def test_policies_name_their_theorems_and_theorems_their_policies():
         listed = {x.function for x in theory.known_theorems(entry.acronym)}
         assert listed == set(entry.theorems), entry.acronym
     acronyms = {entry.acronym for entry in entries().values()}
-    assert {each.policy for each in theory.known_theorems()} <= acronyms | {""}
+    assert {theorem.policy for theorem in theory.known_theorems()} <= acronyms | {""}
 
 
 @pytest.mark.parametrize("instance", [CYCLIC, ORDERED, TABLE])
 def test_a_theorem_gives_bounds_or_a_reason(instance):
-    found = theory.all_bounds(instance, parameters={"num_batches": 4})
-    assert any(each.bounds for each in found)
-    for each in found:
-        assert bool(each.bounds) != bool(each.reason)
-        for bound in each.bounds:
-            assert bound.policy == each.theorem.policy
+    applied = theory.all_bounds(instance, parameters={"num_batches": 4})
+    assert any(item.bounds for item in applied)
+    for item in applied:
+        assert bool(item.bounds) != bool(item.reason)
+        for bound in item.bounds:
+            assert bound.policy == item.theorem.policy
 
 
 def test_what_applies_is_what_the_functions_say():
-    found = {x.theorem.name: x for x in theory.all_bounds(CYCLIC)}
-    assert found["Copeland lower bound"].bounds == (
+    by_name = {x.theorem.name: x for x in theory.all_bounds(CYCLIC)}
+    assert by_name["Copeland lower bound"].bounds == (
         theory.copeland_lower_bound(CYCLIC).bound,
     )
-    assert found["D-TS"].bounds == (theory.theorems.double_thompson_bound(CYCLIC),)
-    assert "beats all others" in found["RMED1"].reason
-    assert "num_batches" in found["PCOMP"].reason
+    assert by_name["D-TS"].bounds == (theory.theorems.double_thompson_bound(CYCLIC),)
+    assert "beats all others" in by_name["RMED1"].reason
+    assert "num_batches" in by_name["PCOMP"].reason
     ordered = {
         x.theorem.name: x
         for x in theory.all_bounds(ORDERED, parameters={"num_batches": 3})
@@ -119,38 +119,38 @@ def test_a_theorem_presumes_options_of_its_policy():
     """PCOMP plays with divergences by default; the theorem is of Hoeffding's form."""
     for name, applies in (("pcomp", False), ("pcomp:elimination=hoeffding", True)):
         parameters = policies.parameters(policies.parse_policy(name))
-        found = theory.all_bounds(ORDERED, policy="PCOMP", parameters=parameters)
-        assert [bool(each.bounds) for each in found] == [applies] * 2
-        assert all(("'hoeffding', not of 'kl'" in x.reason) != applies for x in found)
+        applied = theory.all_bounds(ORDERED, policy="PCOMP", parameters=parameters)
+        assert [bool(item.bounds) for item in applied] == [applies] * 2
+        assert all(("'hoeffding', not of 'kl'" in x.reason) != applies for x in applied)
 
 
 @pytest.mark.parametrize("posterior", ["bradley-terry", "bradley-terry-hmc"])
 def test_lower_bounds_under_a_model_are_about_policies_that_know_it(posterior):
     obeys = theory.structured_lower_bound([3.0, 2.0, -1.0, -1.5, -2.0]).preferences
     title = "Bradley-Terry lower bound"
-    for around in (dict, lambda own: {"policy": {"name": "d-ts"} | own, "every": 10}):
+    for around in (dict, lambda mine: {"policy": {"name": "d-ts"} | mine, "every": 10}):
         parameters = around({"posterior": {"name": posterior, "prior_scale": 1.0}})
-        found = {
-            each.theorem.name: each
-            for each in theory.all_bounds(obeys, policy="", parameters=parameters)
+        by_name = {
+            applied.theorem.name: applied
+            for applied in theory.all_bounds(obeys, policy="", parameters=parameters)
         }
-        (bound,) = found[title].bounds
+        (bound,) = by_name[title].bounds
         assert bound.log_coefficient == pytest.approx(2.411, abs=5e-4)
         assert bound.regret == "copeland"
-        (gaps,) = found[f"{title}, gaps"].bounds
+        (gaps,) = by_name[f"{title}, gaps"].bounds
         assert gaps.regret == "condorcet_mean"
         assert "it is of policies over posterior='thurstone'" == (
-            found["Thurstone lower bound"].reason
+            by_name["Thurstone lower bound"].reason
         )
         (misfit, _, _, _) = (
-            each
-            for each in theory.all_bounds(CYCLIC, policy="", parameters=parameters)
-            if each.theorem.knows
+            applied
+            for applied in theory.all_bounds(CYCLIC, policy="", parameters=parameters)
+            if applied.theorem.knows
         )
         assert "must obey the model 'bradley-terry'" in misfit.reason
     for unknown in ({}, {"posterior": "beta"}, {"posterior": {"name": "own"}}):
-        found = theory.all_bounds(obeys, policy="", parameters=unknown)
-        assert all(bool(x.bounds) != bool(x.theorem.knows) for x in found)
+        by_name = theory.all_bounds(obeys, policy="", parameters=unknown)
+        assert all(bool(x.bounds) != bool(x.theorem.knows) for x in by_name)
 
 
 def test_one_function_can_be_a_theorem_on_two_policies():
@@ -193,7 +193,7 @@ def test_errors_name_what_is_wrong():
 )
 def test_theorems_on_d_ts_are_about_beta_distributions(posterior, applies):
     parameters = {"posterior": posterior}
-    found = theory.all_bounds(CYCLIC, policy="D-TS", parameters=parameters)
-    by_name = {each.theorem.name: each for each in found}
+    applied = theory.all_bounds(CYCLIC, policy="D-TS", parameters=parameters)
+    by_name = {item.theorem.name: item for item in applied}
     assert bool(by_name["D-TS"].bounds) == applies
     assert applies or "it is of posterior='beta'" in by_name["D-TS"].reason

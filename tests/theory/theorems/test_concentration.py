@@ -93,11 +93,11 @@ def test_counts_add_up_to_the_bounds(seed, num_arms):
     assert counts.log_coefficients.sum() == pytest.approx(bound.log_coefficient)
     # The bound has a term for i against itself.
     losses = (matrix < 0.5).sum(axis=1)
-    own = 0.0
+    mine = 0.0
     for arm in np.flatnonzero(losses > losses.min()):
         limit = np.sort(matrix[:, arm])[::-1][losses.min()]
-        own += 1 / (0.5 * math.log(0.25 / (limit * (1 - limit)))) if limit < 1 else 0.0
-    expected = bound.loglog_coefficient - 2.2 * 1.2**2 * own
+        mine += 1 / (0.5 * math.log(0.25 / (limit * (1 - limit)))) if limit < 1 else 0.0
+    expected = bound.loglog_coefficient - 2.2 * 1.2**2 * mine
     assert counts.loglog_coefficients.sum() == pytest.approx(
         expected, rel=1e-6, abs=1e-9
     )

@@ -36,9 +36,9 @@ def test_lemma_0_the_program_is_that_of_dethroning_sets(num_arms):
     for seed in range(20):
         matrix = random_matrix(num_arms, seed)
         costs = quantities(matrix)[2]
-        found = theory.copeland_lower_bound(matrix).value_by_winner
-        several += len(found) > 1
-        for winner, value in found.items():
+        result = theory.copeland_lower_bound(matrix).value_by_winner
+        several += len(result) > 1
+        for winner, value in result.items():
             expected = cover_of_dethroning_sets(matrix, winner, costs)
             assert value == pytest.approx(expected, rel=1e-7, abs=1e-9)
     assert several > 2 or num_arms == 2
@@ -99,7 +99,7 @@ def test_the_catalog_has_it_for_the_cost_of_the_theorem():
         theory.all_bounds(CYCLIC, policy="rd-ts*", parameters={"cost": cost})
         for cost in ("regret", "duels")
     )
-    assert [each.bounds[0].policy for each in named] == ["RD-TS*"]
+    assert [item.bounds[0].policy for item in named] == ["RD-TS*"]
     assert not other[0].bounds and "cost='regret'" in other[0].reason
 
 

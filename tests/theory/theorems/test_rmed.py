@@ -138,13 +138,13 @@ def test_double_thompson_by_loops(seed, num_arms):
     least = losses.min()
     for i in range(num_arms):
         ranked = sorted(range(num_arms), key=lambda j: (-gaps[j, i], j))  # noqa: B023
-        for place, j in enumerate(ranked, start=1):
+        for index, j in enumerate(ranked, start=1):
             if losses[i] == least:
                 if gaps[i, j] < 0:
                     log_term += 4 * alpha / gaps[i, j] ** 2
                 elif i != j:
                     log_term += (1 + epsilon) / half[gaps[i, j]]
-            elif place <= least + 1:
+            elif index <= least + 1:
                 log_term += 4 * alpha / gaps[i, j] ** 2
             else:
                 q = 0.5 + gaps[ranked[least], i]
@@ -249,6 +249,6 @@ def test_the_theorem_on_ecw_rmed_needs_one_best_winner():
         ecw_rmed_bound(circle)
     # Three winners again, that a fourth arm tells apart.
     gaps = [[0, 0.1, -0.1, 0.4], [0, 0, 0.1, 0.2], [0, 0, 0, 0.3], [0, 0, 0, 0]]
-    found = ecw_rmed_constant(from_upper(gaps))
-    assert len({round(each, 6) for each in found.value_by_winner.values()}) == 3
-    assert ecw_rmed_bound(from_upper(gaps)) == found.bound
+    result = ecw_rmed_constant(from_upper(gaps))
+    assert len({round(value, 6) for value in result.value_by_winner.values()}) == 3
+    assert ecw_rmed_bound(from_upper(gaps)) == result.bound

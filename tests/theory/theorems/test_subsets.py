@@ -32,10 +32,10 @@ def test_inconsistency_is_named():
         values = [[0.47, 0.45], [0.6, 0.3], [0.45 - lost, 0.45 + lost]]
         return ChoiceTable([[0, 1], [0, 2], [1, 2]], values)
 
-    found = find_inconsistency(table(0.01))
-    assert (found.offered, found.arm) == ((1, 2), 1)
-    assert found.probability == pytest.approx(0.44)
-    assert found.in_best_set == pytest.approx(0.45)
+    violation = find_inconsistency(table(0.01))
+    assert (violation.offered, violation.arm) == ((1, 2), 1)
+    assert violation.probability == pytest.approx(0.44)
+    assert violation.in_best_set == pytest.approx(0.45)
     with pytest.raises(ValueError, match=r"arm 1 in set \(1, 2\) .*, got 0.44"):
         choice_table_bounds(table(0.01))
     # Just consistent: equality is allowed.
@@ -62,9 +62,9 @@ def test_tables_against_loops(seed, num_arms, set_size):
         for arm in chosen
         if arm in best and chosen[arm] < best[arm] - 1e-12
     ]
-    found = find_inconsistency(table)
-    assert (found is None) == consistent_by_loops(table)
-    assert found is None or (found.offered, found.arm) == broken[0]
+    result = find_inconsistency(table)
+    assert (result is None) == consistent_by_loops(table)
+    assert result is None or (result.offered, result.arm) == broken[0]
 
     def below(a, b):
         return all(s[a] <= s[b] + 1e-12 for s in known if a in s and b in s)
@@ -107,8 +107,12 @@ def test_several_best_sets_and_a_single_set():
         three, [[0.4, 0.2, 0.3], [0.2, 0.4, 0.3], [0.4, 0.3, 0.1], [0.4, 0.3, 0.1]]
     )
     assert len(neither.best_rows) == 2
-    found = find_inconsistency(neither)
-    assert (found.offered, found.arm, found.in_best_set) == ((0, 1, 3), 0, 0.4)
+    violation = find_inconsistency(neither)
+    assert (violation.offered, violation.arm, violation.in_best_set) == (
+        (0, 1, 3),
+        0,
+        0.4,
+    )
     alone = ChoiceTable([[1, 0]], [[0.5, 0.2]])
     assert alone.gap == 0
     with pytest.raises(ValueError, match=r"the only one, so no round.*, got \(1, 0\)"):
@@ -136,10 +140,12 @@ def test_missing_sets_against_enumeration(data):
     num_arms = data.draw(st.integers(2, 6))
     size = data.draw(st.integers(1, num_arms))
     everything = list(itertools.combinations(range(num_arms), size))
-    kept = data.draw(st.lists(st.sampled_from(everything), min_size=1, unique=True))
-    table = ChoiceTable(kept, np.full((len(kept), size), 0.1))
-    asked = itertools.combinations(range(max(map(max, kept)) + 1), size)
-    lacking = [arms for arms in asked if arms not in kept]
+    remaining = data.draw(
+        st.lists(st.sampled_from(everything), min_size=1, unique=True)
+    )
+    table = ChoiceTable(remaining, np.full((len(remaining), size), 0.1))
+    questions = itertools.combinations(range(max(map(max, remaining)) + 1), size)
+    lacking = [arms for arms in questions if arms not in remaining]
     assert find_missing_set(table) == (lacking[0] if lacking else None)
 
 
@@ -172,13 +178,13 @@ def test_order_of_rows_and_columns_does_not_matter(seed, num_arms, size, data):
         np.take_along_axis(sets[rows], columns, axis=1),
         np.take_along_axis(values[rows], columns, axis=1),
     )
-    found, again = find_inconsistency(table), find_inconsistency(turned)
-    assert (found is None) == consistent_by_loops(table)
+    result, again = find_inconsistency(table), find_inconsistency(turned)
+    assert (result is None) == consistent_by_loops(table)
     assert sorted(turned.best_set) == sorted(table.best_set)
     assert turned.gap == table.gap
-    if found is not None:
-        assert sorted(again.offered) == sorted(found.offered)
-        assert replace(again, offered=()) == replace(found, offered=())
+    if result is not None:
+        assert sorted(again.offered) == sorted(result.offered)
+        assert replace(again, offered=()) == replace(result, offered=())
     else:
         assert again is None
     order, turned_order = find_order_violation(table), find_order_violation(turned)
@@ -242,11 +248,11 @@ def test_explicit_bounds_by_hand():
     assert free(rounds) == pytest.approx(first + second, rel=1e-12)
     assert bound.kind == free.kind == "upper"
     assert bound.regret == free.regret == "expected_reward"
-    for each in (bound, free, subset_gap_bound(n, k, gap, alpha=alpha)):
-        assert (each.policy, each.condition) == ("UCB-no-order", "alpha = 2.5")
-        assert not each.anytime
+    for value in (bound, free, subset_gap_bound(n, k, gap, alpha=alpha)):
+        assert (value.policy, value.condition) == ("UCB-no-order", "alpha = 2.5")
+        assert not value.anytime
         with pytest.raises(ValueError, match="at least 149"):
-            each(148)
+            value(148)
     assert subset_gap_free_bound(1000, 5).minimum_horizon == 1000
 
 
@@ -264,9 +270,9 @@ def test_orders_by_hand():
     several = subset_lower_order(n, k, gap, one_reward=False)
     assert one(rounds) == pytest.approx(n * logs / (k * gap), rel=1e-12)
     assert several(rounds) == pytest.approx(n * logs / gap, rel=1e-12)
-    for each in (bound, free, one, several):
-        assert each.order_only and each.regret == "expected_reward"
-        assert each.source and each.assumptions and each.remainder
+    for value in (bound, free, one, several):
+        assert value.order_only and value.regret == "expected_reward"
+        assert value.source and value.assumptions and value.remainder
 
 
 @pytest.mark.parametrize(
@@ -305,8 +311,8 @@ def test_forms_of_the_gap_bound():
         first = 2 * math.sqrt(2 * k * 100 * 40 * 2 * k * k * 100) / 0.1
         # Arm l < k: delta / (Delta + gap)^2 is at most 1 / (4 gap) for Delta >= gap/10,
         # and delta / gap^2 at most 1 / (10 gap) otherwise.
-        each = 40 * max(1 / 4, 1 / 10)
-        second = sum(each * arm * k for arm in range(1, k)) * unit
+        item = 40 * max(1 / 4, 1 / 10)
+        second = sum(item * arm * k for arm in range(1, k)) * unit
         assert coefficient(k, "lemmas") == pytest.approx(first + second, rel=1e-12)
         # The printed constants follow from the lemmas for small sets only.
         below = coefficient(k, "lemmas") <= coefficient(k, "printed")

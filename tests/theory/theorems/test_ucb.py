@@ -102,12 +102,12 @@ def test_reduced_bandit_by_loops(score):
     bound = sup_klucb_constant(matrix, score=score)
     assert bound.log_coefficient == pytest.approx(by_score, rel=1e-9)
     assert (bound.kind, bound.regret) == ("heuristic", score)
-    own = sup_klucb_constant(matrix, score=score, regret="expected_reward")
-    assert own.log_coefficient == pytest.approx(by_reward, rel=1e-9)
+    mine = sup_klucb_constant(matrix, score=score, regret="expected_reward")
+    assert mine.log_coefficient == pytest.approx(by_reward, rel=1e-9)
     # The same through the bandit itself.
     first, second = np.triu_indices(5)
     bandit = kl_ucb_constant(scores[first] * scores[second])
-    assert own.log_coefficient == pytest.approx(bandit.log_coefficient, rel=1e-12)
+    assert mine.log_coefficient == pytest.approx(bandit.log_coefficient, rel=1e-12)
 
 
 def test_a_condorcet_winner_stops_the_learning():

@@ -30,16 +30,13 @@ from bayesduel.types import (
     State,
 )
 
-EVENTS = 32
-"""Events of a run in one call of :func:`play`, at most."""
+EVENTS = 32  # Events of a run in one call of :func:`play`, at most
 
 
 class Feedback(NamedTuple):
-    """Feedback that a policy gets before it chooses for the round ``asks_about``.
+    """Feedback that a policy gets before it chooses for a round, or for none (0)."""
 
-    That is 0 if it is not asked. ``counts`` says whether there is anything to tell: the
-    last ``round`` of ``request`` that was played, and what came of it.
-    """
+    # ``counts``: whether there is an outcome of ``request``, up to its last ``round``.
 
     counts: Bool[Any, ""]
     asks_about: Int[Any, ""]
@@ -48,11 +45,11 @@ class Feedback(NamedTuple):
     outcome: Any
 
 
+# A run on its way, after so many events and rounds
 type Seat = tuple[State, UInt32[Array, ""], RoundCount]
-"""A run on its way, after so many events and rounds."""
 
+# The rounds of stretches of one pair, and the two arms of each
 type Stretches = tuple[Int[Array, "*stretch"], Int[Array, "*stretch 2"]]
-"""The rounds of stretches of one pair, and the two arms of each."""
 
 
 def as_leaf(value: Any) -> Shaped[Array, "..."]:
@@ -77,11 +74,7 @@ def begin(
     horizon: RoundCount,
     subset_size: int | None,
 ) -> State:
-    """Return the state before the first round, by the words of the key of the run.
-
-    ``order`` has the arm at each position; see ``ModelRule.in_order``. Policies over
-    sets are told the revenues of the positions and the size of a set.
-    """
+    """Return the state before the first round, by the words of the key of the run."""
     key_policy = jax.random.split(key_of(words, jnp.uint32(INIT)))[1]
     if subset_size is None:
         return policy.in_order(order).init(key_policy, len(order), horizon)
@@ -95,27 +88,28 @@ def ask(
     words: UInt32[Array, " 2"],
     event: UInt32[Array, ""],
     state: State,
-    told: Feedback,
+    feedback: Feedback,
 ) -> tuple[Action, State]:
-    """Tell a policy what came of a request, and let it choose the next one.
-
-    Consumes the state. What none of the runs needs takes no time.
-    """
+    """Tell a policy what came of a request, and let it choose the next one."""
     key_update, key_choose = jax.random.split(key_of(words, event))
 
     def update(state: State) -> State:
-        new = policy.update(key_update, state, told.round, told.request, told.outcome)
-        return jax.tree.map(partial(jnp.where, told.counts), new, state)
+        new = policy.update(
+            key_update, state, feedback.round, feedback.request, feedback.outcome
+        )
+        return jax.tree.map(partial(jnp.where, feedback.counts), new, state)
 
     def choose(state: State) -> tuple[Action, State]:
-        request, new = policy.choose(key_choose, state, told.asks_about)
-        asks = told.asks_about > 0
+        request, new = policy.choose(key_choose, state, feedback.asks_about)
+        asks = feedback.asks_about > 0
         return request, jax.tree.map(partial(jnp.where, asks), new, state)
 
-    any_counts = jax.lax.pmax(told.counts.astype(jnp.int32), "run") > 0
-    any_asks = jax.lax.pmax(told.asks_about, "run") > 0
+    any_counts = jax.lax.pmax(feedback.counts.astype(jnp.int32), "run") > 0
+    any_asks = jax.lax.pmax(feedback.asks_about, "run") > 0
     state = jax.lax.cond(any_counts, update, lambda state: state, state)
-    return jax.lax.cond(any_asks, choose, lambda state: (told.request, state), state)
+    return jax.lax.cond(
+        any_asks, choose, lambda state: (feedback.request, state), state
+    )
 
 
 @jax.jit
@@ -140,11 +134,11 @@ def _play(
     """Play one event of a run, or none at its horizon."""
     state, event, played = seat
     key_choose, key_answer, key_update = jax.random.split(key_of(words, event), 3)
-    asked, state = policy.choose(key_choose, state, played + 1)
+    request, state = policy.choose(key_choose, state, played + 1)
     left = horizon - played
-    idle = jnp.minimum(asked.exploit_rounds, left)
-    rounds = jnp.minimum(asked.explore_rounds, left - idle)
-    duel = asked._replace(exploit_rounds=idle, explore_rounds=rounds)
+    idle = jnp.minimum(request.exploit_rounds, left)
+    rounds = jnp.minimum(request.explore_rounds, left - idle)
+    duel = request._replace(exploit_rounds=idle, explore_rounds=rounds)
     # Of a self-duel a fair coin decides: the diagonal is 1/2.
     probability = preference[order[duel.first], order[duel.second]]
     won = jax.random.uniform(key_answer, dtype=jnp.float64) < probability
@@ -167,11 +161,8 @@ def play(
     seats: Batch[Seat],
     most: Int[Any, ""],
 ) -> tuple[Batch[Seat], Batch[Stretches]]:
-    """Play duels of runs up to their horizon, but no more than ``most`` events of each.
-
-    Consumes the seats. Returns the new ones, and what was played: axes are events, the
-    two stretches of each, and runs.
-    """
+    """Play duels of runs up to their horizon, at most ``most`` events of each."""
+    # Consumes the seats. Axes of stretches: events, two stretches, runs.
     play_one = partial(_play, policy, preference, horizon)
     step = jax.vmap(play_one, out_axes=(0, 1))
     none = jax.tree.map(jnp.zeros_like, jax.eval_shape(step, words, orders, seats)[1])
@@ -187,15 +178,13 @@ def play(
 
 
 _DUEL: Any = Duel
-_OUTCOME: Any = Outcome
-"""Tuples of Python numbers in place of arrays."""
+_OUTCOME: Any = Outcome  # Tuples of Python numbers in place of arrays
 
+# With the types of a duel
 _NO_DUEL: Any = _DUEL(np.int32(0), np.int64(0), np.int32(0), np.int32(0), np.int64(0))
-"""With the types of a duel."""
 
+# Above the numbers of events: those of the votes from which a policy begins
 _BEGINS = 2**31
-"""Above the numbers of events: those of the votes from which a policy begins."""
-
 _RECOMMENDATION = 2**31 - 1
 
 
@@ -204,12 +193,12 @@ class ModelStepper(Stepper):
 
     program = PROGRAMS["jax"]
 
-    def __init__(self, policy: Any, num_arms: int, seeds: Any) -> None:
+    def __init__(self, policy: Any, num_arms: int, seed: int, epoch: int) -> None:
+        super().__init__(num_arms, seed, epoch)
         enable_program_cache()
-        self._num_arms, self._seeds = num_arms, seeds
         with jax.enable_x64(True):
             self._policy = jax.tree.map(as_leaf, policy)
-            self._key = jax.random.fold_in(jax.random.key(seeds.seed), seeds.epoch)
+            self._key = jax.random.fold_in(jax.random.key(seed), epoch)
 
     def begin(self, wins: Int[np.ndarray, "K K"]) -> Memory:
         """Tell votes pair by pair."""
@@ -239,10 +228,10 @@ class ModelStepper(Stepper):
 
     def ask(self, memory: Memory, number: int) -> Question | None:
         """Let the policy choose."""
-        before, rng = memory.round, self._seeds.generator(number)
-        told: Any = None
+        before, rng = memory.round, self._generator(number)
+        feedback: Any = None
         for step in range(PATIENCE):
-            duel = self._call(memory, number, step, told)
+            duel = self._call(memory, number, step, feedback)
             left = LONGEST_HORIZON - memory.round
             idle = min(int(duel.exploit_rounds), left)
             rounds = min(int(duel.explore_rounds), left - idle)
@@ -253,10 +242,10 @@ class ModelStepper(Stepper):
                 since, champion = memory.round - before - rounds, int(duel.champion)
                 return Question(*pair, rounds, champion, idle, since, memory.round)
             # A duel of an arm with itself would teach people nothing: by fair coins.
-            told = duel, _OUTCOME(idle, rounds, rng.binomial(rounds, 0.5))
+            feedback = duel, _OUTCOME(idle, rounds, rng.binomial(rounds, 0.5))
             if memory.round >= LONGEST_HORIZON:
                 break
-        self._call(memory, number, PATIENCE, told, asks=False)
+        self._call(memory, number, PATIENCE, feedback, asks=False)
         return None
 
     def tell(
@@ -298,26 +287,26 @@ class ModelStepper(Stepper):
         memory: Memory,
         number: int,
         step: int,
-        told: Any,
+        feedback: Any,
         *,
         asks: bool = True,
         round_: int | None = None,
     ) -> OnHost[Duel]:
         """Tell the policy of a duel and its outcome, or of nothing, and ask it."""
-        duel, outcome = told or (_NO_DUEL, _OUTCOME(0, 0, 0))
+        duel, outcome = feedback or (_NO_DUEL, _OUTCOME(0, 0, 0))
         given = Feedback(
-            counts=np.array([told is not None]),
+            counts=np.array([feedback is not None]),
             asks_about=np.array([memory.round + 1 if asks else 0]),
             round=np.array([memory.round if round_ is None else round_]),
             request=_DUEL(*map(_typed, duel, _NO_DUEL)),
-            outcome=_OUTCOME(*(np.array([each], dtype=np.int64) for each in outcome)),
+            outcome=_OUTCOME(*(np.array([count], dtype=np.int64) for count in outcome)),
         )
         with jax.enable_x64(True):
             words = jax.random.key_data(jax.random.fold_in(self._key, number))[None]
-            found, memory.state = ask(
+            duels, memory.state = ask(
                 self._policy, words, np.array([step], np.uint32), memory.state, given
             )
-            return jax.tree.map(lambda leaf: leaf[0], jax.device_get(found))
+            return jax.tree.map(lambda leaf: leaf[0], jax.device_get(duels))
 
 
 def _typed(value: int, like: np.integer) -> np.ndarray:
