@@ -22,9 +22,9 @@ from theory.arguments import (
 )
 
 
-def check_numbers(argument: str, value: Any, each: int = 1, least: int = 1) -> int:
+def check_numbers(argument: str, value: Any, size: int = 1, least: int = 1) -> int:
     """Return how many draws are asked for, each of them of so many numbers."""
-    most = MOST_FITTED_NUMBERS // max(each, 1)
+    most = MOST_FITTED_NUMBERS // max(size, 1)
     return integer_from(value, least, argument, most, kind=FitError)
 
 
@@ -124,6 +124,6 @@ def check_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options of a method, integers and flags as Python has them."""
     checked = {}
     for name, value in options.items():
-        found = _OPTIONS[name](name, value) if name in _OPTIONS else value
-        checked[name] = value if found is None else found
+        number = _OPTIONS[name](name, value) if name in _OPTIONS else value
+        checked[name] = value if number is None else number
     return checked

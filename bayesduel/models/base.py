@@ -31,7 +31,7 @@ def axes_of(model: PreferenceModel, name: str, number: int) -> tuple[str, ...]:
     axes = model.dims().get(name)
     if axes is None:
         # As ArviZ calls them.
-        return tuple(f"{name}_dim_{place}" for place in range(number))
+        return tuple(f"{name}_dim_{axis}" for axis in range(number))
     if isinstance(axes, str) or len(axes) != number:
         raise FitError(
             "model",
@@ -49,7 +49,7 @@ def labels_along(
 
     ``FitError`` if there are more or fewer labels than entries along an axis.
     """
-    found = {}
+    by_axis = {}
     for axis, labels in model.coords(data).items():
         if axis not in sizes:
             continue
@@ -60,8 +60,8 @@ def labels_along(
                 f"{type(model).__name__}.coords(), one to each entry along it",
                 len(labels),
             )
-        found[axis] = list(labels)
-    return found
+        by_axis[axis] = list(labels)
+    return by_axis
 
 
 def entries_of(

@@ -39,7 +39,7 @@ def come_from(model: Any, names: tuple[str, ...], homes: tuple[type, ...]) -> bo
 
 def home_of(model: Any, name: str) -> type:
     """Return the class that a method of a model comes from."""
-    return next(each for each in type(model).__mro__ if name in vars(each))
+    return next(cls for cls in type(model).__mro__ if name in vars(cls))
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,10 @@ class Coordinates:
         total = xp.sum(rest, axis=-1, keepdims=True)
         root = sqrt(self.num_arms)
         if xp is np:  # Without a table of so many draws between.
-            found = np.empty((*rest.shape[:-1], rest.shape[-1] + 1))
-            np.subtract(rest, total / (root + self.num_arms), out=found[..., :-1])
-            np.divide(-total, root, out=found[..., -1:])
-            return found
+            utilities = np.empty((*rest.shape[:-1], rest.shape[-1] + 1))
+            np.subtract(rest, total / (root + self.num_arms), out=utilities[..., :-1])
+            np.divide(-total, root, out=utilities[..., -1:])
+            return utilities
         shifted = rest - total / (root + self.num_arms)
         return xp.concatenate([shifted, -total / root], axis=-1)
 
@@ -233,13 +233,13 @@ class PairCoordinates(Coordinates):
     @property
     def scales(self) -> Float[np.ndarray, " D"]:
         """Their standard deviations in the prior."""
-        scales, place = super().scales, self.contest
-        scales[:place] = self.model.contest_scale * np.array(self.units)
+        scales, start = super().scales, self.contest
+        scales[:start] = self.model.contest_scale * np.array(self.units)
         if self.covariate_units is not None:
             known = self.model.covariate_scale * self.covariate_units
-            scales[place : place + self.known] = known
+            scales[start : start + self.known] = known
         if self.model.order_effect:
-            scales[place + self.known] = self.model.order_scale
+            scales[start + self.known] = self.model.order_scale
         if self.model.ties:
             scales[self.extras - 1] = self.model.tie_scale
         return scales
@@ -274,13 +274,13 @@ class PairCoordinates(Coordinates):
         """Return difference and tie parameter of every row at points (..., D)."""
         xp = namespace(points)
         difference = votes.differences(self.utilities(points))
-        for place in range(self.contest):
+        for index in range(self.contest):
             # A column at a time, as a product of matrices would start threads.
-            lead = points[..., place : place + 1] * votes.contest[:, place]
+            lead = points[..., index : index + 1] * votes.contest[:, index]
             difference = difference + lead
         if self.model.order_effect:
-            place = self.contest + self.known
-            difference = difference + votes.ordered(points[..., place : place + 1])
+            index = self.contest + self.known
+            difference = difference + votes.ordered(points[..., index : index + 1])
         if self.model.ties:
             tie = points[..., self.extras - 1 : self.extras]
         else:
@@ -293,24 +293,28 @@ class PairCoordinates(Coordinates):
         Those of covariates of the contest and of the arms, and the advantage of the arm
         shown first.
         """
-        columns = [values * each for each in votes.contest.T] if self.contest else []
+        columns = (
+            [values * column for column in votes.contest.T] if self.contest else []
+        )
         if self.covariates is not None:
-            columns += [values * each for each in votes.differences(self.covariates.T)]
+            columns += [
+                values * column for column in votes.differences(self.covariates.T)
+            ]
         return columns + [votes.ordered(values)] * self.model.order_effect
 
     def named(self, points: Values) -> dict[str, Values]:
         """Return points (draw, D) as named quantities."""
-        named, place = super().named(points), self.contest
+        named, start = super().named(points), self.contest
         if self.contest:
-            named["contest_lead"] = points[:, :place]
+            named["contest_lead"] = points[:, :start]
             named["contest_effect"] = named["contest_lead"] / np.array(self.units)
         if self.covariates is not None:
-            named["covariate_lead"] = points[:, place : place + self.known]
+            named["covariate_lead"] = points[:, start : start + self.known]
             named["coefficient"] = named["covariate_lead"] / self.covariate_units
             if self._free:
                 named["residual"] = super().utilities(points)
         if self.model.order_effect:
-            named["first_advantage"] = points[:, place + self.known]
+            named["first_advantage"] = points[:, start + self.known]
         if self.model.ties:
             named[self.model.tie_name] = points[:, self.extras - 1]
         return named
@@ -412,11 +416,19 @@ class PairwiseDensity(ClosedDensity):
             return self.model.summed_logs(self.votes.counts, difference, tie)
         total = xp.zeros(points.shape[:-1], dtype=points.dtype)
         logs = self.model.outcome_logs(difference, tie)
-        for counts, each in zip(self.votes.counts.T, logs, strict=True):
+        for counts, log_probability in zip(self.votes.counts.T, logs, strict=True):
             happened = counts > 0
             # What never happened may be impossible: 0 times minus infinity is nan.
             always = xp is np and bool(happened.all())
-            total = total + (each if always else xp.where(happened, each, 0)) @ counts
+            total = (
+                total
+                + (
+                    log_probability
+                    if always
+                    else xp.where(happened, log_probability, 0)
+                )
+                @ counts
+            )
         return total
 
     def _has(self, method: str) -> bool:
@@ -449,11 +461,11 @@ class PairwiseDensity(ClosedDensity):
             tie = np.full(len(part), -np.inf)
             if self.model.ties:
                 tie = part[:, coordinates.extras - 1]
-            found = of_draws(coordinates.utilities(part), tie)
+            likelihoods = of_draws(coordinates.utilities(part), tie)
             heights[start : start + len(part)] = (
                 super().log_densities(part)
-                if found is None
-                else coordinates.log_priors(part) + found
+                if likelihoods is None
+                else coordinates.log_priors(part) + likelihoods
             )
         return heights
 
@@ -481,7 +493,7 @@ class PairwiseDensity(ClosedDensity):
         xp, coordinates = namespace(point), self.coordinates
         effects = coordinates.of_effects(self.votes, by.gap)
         effects += [by.tie] * self.model.ties
-        columns = [xp.sum(each, keepdims=True) for each in effects]
+        columns = [xp.sum(values, keepdims=True) for values in effects]
         columns.append(coordinates.pulled(self.votes.incidence(by.gap)))
         return xp.concatenate(columns) - point / coordinates.scales**2
 
@@ -505,11 +517,11 @@ class PairwiseDensity(ClosedDensity):
         leads = of_effects(votes, by.gap_gap)
         corner = [[xp.sum(x) for x in of_effects(votes, lead)] for lead in leads]
         if self.model.ties:
-            both = [xp.sum(each) for each in of_effects(votes, by.gap_tie)]
-            corner = [[*row, each] for row, each in zip(corner, both, strict=True)]
+            both = [xp.sum(values) for values in of_effects(votes, by.gap_tie)]
+            corner = [[*row, value] for row, value in zip(corner, both, strict=True)]
             corner.append([*both, xp.sum(by.tie_tie)])
             leads = [*leads, by.gap_tie]
-        columns = xp.stack([votes.incidence(each) for each in leads])
+        columns = xp.stack([votes.incidence(lead) for lead in leads])
         return xp.stack([xp.stack(row) for row in corner]), columns
 
     def fall(self, point: Values, way: Values) -> Callable[[Values], tuple[Any, Any]]:
@@ -520,7 +532,8 @@ class PairwiseDensity(ClosedDensity):
         """
         xp = namespace(point)
         here, there = (
-            self.coordinates.rows(self.votes, each) for each in (point, point + way)
+            self.coordinates.rows(self.votes, position)
+            for position in (point, point + way)
         )
         ways = [end - start for start, end in zip(here, there, strict=True)]
         scaled = way / xp.asarray(self.coordinates.scales**2, dtype=way.dtype)
@@ -549,9 +562,9 @@ class PairwiseDensity(ClosedDensity):
             return by.height(), by
         xp, total = namespace(difference), 0.0
         logs = self.model.outcome_logs(difference, tie)
-        for number, each in zip(counts.T, logs, strict=True):
+        for number, log_probability in zip(counts.T, logs, strict=True):
             # What never happened may be impossible: 0 times infinity is nan.
-            total = total + xp.where(number > 0, each, 0.0 * number) * number
+            total = total + xp.where(number > 0, log_probability, 0.0 * number) * number
         return total, by
 
 

@@ -134,9 +134,9 @@ class _ConditionalDensity(ClosedDensity):
         # long vectors.
         choices, number = self.choices, self.num_constants
         design = np.asarray(choices.design)
-        own = np.eye(choices.num_arms)[:, choices.num_arms - number :]
-        own = np.broadcast_to(own, (*design.shape[:2], number))
-        design = np.concatenate([own, design], axis=2)
+        constants = np.eye(choices.num_arms)[:, choices.num_arms - number :]
+        constants = np.broadcast_to(constants, (*design.shape[:2], number))
+        design = np.concatenate([constants, design], axis=2)
         outside = choices.offered.shape[1] - choices.num_arms
         design = np.pad(design, ((0, 0), (0, outside), (0, 0)))
         return np.ascontiguousarray(design.transpose(1, 0, 2))
@@ -151,7 +151,7 @@ class _ConditionalDensity(ClosedDensity):
     def _given(self) -> tuple[Any, Any, Any]:
         # -inf where nothing is on offer, votes by row, and sum c_rk z_rk.
         offered, counts = (
-            np.asarray(each).T for each in (self.choices.offered, self.choices.counts)
+            np.asarray(table).T for table in (self.choices.offered, self.choices.counts)
         )
         chosen = np.einsum("kr,krd->d", counts, self._design)
         return np.where(offered, 0.0, -np.inf), counts.sum(axis=0), chosen
@@ -179,8 +179,8 @@ class _ConditionalDensity(ClosedDensity):
         return -(apart * weight).T @ apart - prior
 
     def _probabilities(self, point: Values) -> Values:
-        each, _, total = self._exponentials(point)
-        return each / total[None, :]
+        exponentials, _, total = self._exponentials(point)
+        return exponentials / total[None, :]
 
     def _exponentials(self, points: Values) -> tuple[Values, Values, Values]:
         # exp(v - m) by outcome and row, the largest v, m, and their sums.
@@ -191,8 +191,8 @@ class _ConditionalDensity(ClosedDensity):
         )
         table = table + xp.broadcast_to(unavailable, table.shape)
         height = xp.max(table, axis=-2)
-        each = xp.exp(table - height[..., None, :])
-        return each, height, xp.sum(each, axis=-2)
+        exponentials = xp.exp(table - height[..., None, :])
+        return exponentials, height, xp.sum(exponentials, axis=-2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,8 +235,8 @@ class ConditionalLogit(PreferenceModel):
     ...     arm_names=["bus", "car"],
     ...     attribute_names=["price"],
     ... )
-    >>> found = fit(ConditionalLogit(constants=True), choices, num_draws=100)
-    >>> [row["parameter"] for row in parameter_summary(found)]
+    >>> posterior = fit(ConditionalLogit(constants=True), choices, num_draws=100)
+    >>> [row["parameter"] for row in parameter_summary(posterior)]
     ['coefficient[price]', 'constant[car]']
     """
 
@@ -334,7 +334,7 @@ class ConditionalLogit(PreferenceModel):
         None for a subclass that overrides how quantities are sampled.
         """
         kind = type(self)
-        if any(getattr(kind, each) is not getattr(ConditionalLogit, each) for each in
+        if any(getattr(kind, name) is not getattr(ConditionalLogit, name) for name in
                _CLOSED_FORM_OF):  # fmt: skip
             return None
         fixed = arrays.offered.shape[1] == arrays.num_arms
@@ -367,9 +367,9 @@ class ConditionalLogit(PreferenceModel):
         chosen = data.counts.sum(axis=1) > 0
         if self.constants:
             free = np.eye(data.num_arms)[:, 0 if data.outside else 1 :]
-            own = np.broadcast_to(free, (len(table), *free.shape))
-            table = np.concatenate([table, own], axis=2)
-            names += [f"the constant of {each}" for each in _free_arms(data)]
+            constants = np.broadcast_to(free, (len(table), *free.shape))
+            table = np.concatenate([table, constants], axis=2)
+            names += [f"the constant of {arm}" for arm in _free_arms(data)]
         apart = _within_choices(data, table)[chosen].reshape(-1, len(names))
         size = np.maximum(np.sqrt(np.mean(np.square(apart), axis=0)), 1e-300)
         same = size < 1e-12 * np.maximum(np.abs(table).max(axis=(0, 1)), 1e-300)
@@ -379,7 +379,7 @@ class ConditionalLogit(PreferenceModel):
         if not unknown.shape[1]:
             return ()
         untold = np.abs(unknown).max(axis=1) > 1e-6
-        which = [name for name, each in zip(names, untold, strict=True) if each]
+        which = [name for name, missing in zip(names, untold, strict=True) if missing]
         return (
             f"choices tell {len(names) - unknown.shape[1]} of {len(names)} directions "
             "of the coefficients; along the others, which "
@@ -494,22 +494,24 @@ class MixedLogit(ConditionalLogit):
         derived("spread", spread / units)
         shape = [dict(choices.sizes)["person"], number]
         normal = dist.Normal(0.0, 1.0).expand(shape).to_event(2)
-        own = spread[None, :] * sample("standard_person", normal)
-        derived("person_coefficient", (mean[varying][None, :] + own) / units[None, :])
-        of_rows = own[jnp.asarray(choices.person)]
+        deviation = spread[None, :] * sample("standard_person", normal)
+        derived(
+            "person_coefficient", (mean[varying][None, :] + deviation) / units[None, :]
+        )
+        of_rows = deviation[jnp.asarray(choices.person)]
         apart = jnp.einsum("rkd,rd->rk", design[:, :, varying], of_rows)
         return jnp.asarray(choices.usual) @ mean, design @ mean + apart
 
     def arrays(self, data: Choices) -> AttributedChoices:
         """Check data against the model; return them as a pytree of NumPy arrays."""
-        found = super().arrays(data)
+        arrays = super().arrays(data)
         names = list(data.attribute_names)
-        for place, name in enumerate(self._random(data)):
+        for index, name in enumerate(self._random(data)):
             if name not in names:
                 rule, near = "must be an attribute", near_names(str(name), names)
-                raise FitError("random", rule, name, index=place, remedy=near)
+                raise FitError("random", rule, name, index=index, remedy=near)
         varying = [names.index(name) for name in self._random(data)]
-        return replace(found, varying=np.array(varying, dtype=np.int32))
+        return replace(arrays, varying=np.array(varying, dtype=np.int32))
 
     def check(self) -> None:
         """Raise ``FitError`` for a parameter out of range."""
@@ -534,6 +536,6 @@ class MixedLogit(ConditionalLogit):
 
     def coords(self, data: Choices) -> dict[str, list[str]]:
         """Return labels along the named axes."""
-        found = super().coords(data) | {"random_attribute": list(self._random(data))}
+        coords = super().coords(data) | {"random_attribute": list(self._random(data))}
         people = {} if data.persons is None else {"person": list(data.person_names)}
-        return found | people
+        return coords | people

@@ -31,13 +31,15 @@ def joined_by_covariates(data: Comparisons, parts: list[list[str]]) -> list[list
     can be compared where they do not differ in any other direction.
     """
     table, unknown = _unknown_directions(data)
-    place = {name: arm for arm, name in enumerate(data.arm_names)}
-    some = table[[place[part[0]] for part in parts]] @ unknown
+    position = {name: arm for arm, name in enumerate(data.arm_names)}
+    some = table[[position[part[0]] for part in parts]] @ unknown
     close = np.abs(some[:, None] - some).max(axis=2, initial=0.0) <= _FLAT
     groups = components(close, "weak", [str(at) for at in range(len(parts))])
     joined = [[name for at in group for name in parts[int(at)]] for group in groups]
     return sorted(
-        (sorted(part, key=place.__getitem__) for part in joined), key=len, reverse=True
+        (sorted(part, key=position.__getitem__) for part in joined),
+        key=len,
+        reverse=True,
     )
 
 
@@ -61,7 +63,9 @@ def untold_coefficients(data: Comparisons) -> tuple[str, ...]:
         return ()
     untold = np.abs(unknown).max(axis=1) > _FLAT
     names = [
-        name for name, each in zip(data.covariate_names, untold, strict=True) if each
+        name
+        for name, is_untold in zip(data.covariate_names, untold, strict=True)
+        if is_untold
     ]
     number = table.shape[1]
     return (
@@ -182,19 +186,21 @@ def aliases(
     left = unit - (parts[first] - parts[second])
     sizes, directions = np.linalg.eigh(left.T @ left)
     null = directions[:, sizes <= _ROUNDING**2]
-    found: list[_Alias | None] = []
-    for place in range(len(lengths)):
-        along = null @ null[place]
-        if along.size == 0 or along[place] <= _ROUNDING:
-            found.append(None)
+    explained: list[_Alias | None] = []
+    for index in range(len(lengths)):
+        along = null @ null[index]
+        if along.size == 0 or along[index] <= _ROUNDING:
+            explained.append(None)
             continue
         # In units of the effect itself: its size is 1, and the others undo it.
-        weight = along / along[place]
-        own = lengths[place] if lengths[place] > 0.0 else 1.0
-        others = -weight * own / np.where(lengths > 0.0, lengths, 1.0)
-        others[place] = 0.0
-        found.append(_Alias(others, parts @ weight * own, slopes @ weight * own))
-    return found
+        weight = along / along[index]
+        length = lengths[index] if lengths[index] > 0.0 else 1.0
+        others = -weight * length / np.where(lengths > 0.0, lengths, 1.0)
+        others[index] = 0.0
+        explained.append(
+            _Alias(others, parts @ weight * length, slopes @ weight * length)
+        )
+    return explained
 
 
 def _potentials(
@@ -228,7 +234,7 @@ def _potentials(
     )
     order, before = breadth_first_order(whole, num_arms, directed=False)
     codes = low[rows] * num_arms + high[rows]
-    found = np.zeros((num_arms + 1, columns.shape[1]))
+    potentials = np.zeros((num_arms + 1, columns.shape[1]))
     for arm in order[1:].tolist():
         earlier = int(before[arm])
         if earlier == num_arms:
@@ -236,10 +242,10 @@ def _potentials(
         code = min(arm, earlier) * num_arms + max(arm, earlier)
         row = rows[np.searchsorted(codes, code)]
         sign = 1.0 if first[row] == arm else -1.0
-        found[arm] = found[earlier] + sign * columns[row]
+        potentials[arm] = potentials[earlier] + sign * columns[row]
     lowest = np.full((number, columns.shape[1]), np.inf)
-    np.minimum.at(lowest, part, found[:-1])
-    return found[:-1] - lowest[part]
+    np.minimum.at(lowest, part, potentials[:-1])
+    return potentials[:-1] - lowest[part]
 
 
 def why_order_is_unidentified(data: Comparisons, *, contest: bool = False) -> str:
@@ -255,8 +261,8 @@ def why_order_is_unidentified(data: Comparisons, *, contest: bool = False) -> st
     if not data.num_votes:
         return "there is no vote"
     names = data.contest_covariates if contest else ()
-    (found, *_), _ = _looked_at(data, names, covariates=False, order=True)
-    return "" if found is None else _order_in_words(data, found, names)
+    (alias, *_), _ = _looked_at(data, names, covariates=False, order=True)
+    return "" if alias is None else _order_in_words(data, alias, names)
 
 
 def unidentified_effects(
@@ -276,24 +282,24 @@ def unidentified_effects(
     names = data.contest_covariates if contest else ()
     if not (order or names) or not data.num_votes:
         return ()
-    found, voted = _looked_at(data, names, covariates=covariates, order=order)
+    offsets, voted = _looked_at(data, names, covariates=covariates, order=order)
     remarks = []
     judge = data.columns["judge"][voted] if judges else np.zeros(0)
     names_of_judges = data.labels["judge"] if judges else ()
-    if order and found[0] is not None:
+    if order and offsets[0] is not None:
         remarks.append(
-            f"{NO_ORDER}: {_order_in_words(data, found[0], names)}. It and what "
+            f"{NO_ORDER}: {_order_in_words(data, offsets[0], names)}. It and what "
             "can make up for it say what the prior says; show pairs in both orders, or "
             "leave it out"
         )
     elif judges and len(names_of_judges) * len(judge) <= _MOST_ENTRIES:
-        own = judge[:, None] == np.arange(len(names_of_judges))
+        by_judge = judge[:, None] == np.arange(len(names_of_judges))
         arms = data.first[voted], data.second[voted], data.num_arms
         known = data.covariates if covariates else None
-        each = aliases(*arms, own * _shown(data)[voted][:, None], known)
+        biases = aliases(*arms, by_judge * _shown(data)[voted][:, None], known)
         untold = [
             name
-            for name, alias in zip(names_of_judges, each, strict=True)
+            for name, alias in zip(names_of_judges, biases, strict=True)
             if alias is not None
         ]
         if untold:
@@ -302,8 +308,8 @@ def unidentified_effects(
                 "first from the rest: utilities, or biases of others, can make up for "
                 "it, and it says what the prior and the other judges say"
             )
-    for place, name in enumerate(names):
-        alias = found[int(order) + place]
+    for index, name in enumerate(names):
+        alias = offsets[int(order) + index]
         if alias is None:
             continue
         others = _others(data, alias, name, names, order=order)
@@ -362,16 +368,20 @@ def _others(
     data: Comparisons, alias: _Alias, name: str, names: tuple[str, ...], *, order: bool
 ) -> str:
     effects = ["the advantage of the arm shown first"] if order else []
-    effects += [f"the effect of {each}" for each in names]
+    effects += [f"the effect of {contest}" for contest in names]
     said = [
-        each
-        for each, size in zip(effects, alias.effects.tolist(), strict=True)
-        if abs(size) > 1e-9 and each != f"the effect of {name}"
+        effect
+        for effect, size in zip(effects, alias.effects.tolist(), strict=True)
+        if abs(size) > 1e-9 and effect != f"the effect of {name}"
     ]
     if len(alias.coefficients):
         reach = np.abs(alias.coefficients) * np.ptp(data.covariates, axis=0)
-        told = zip(data.covariate_names, reach.tolist(), strict=True)
-        said += [f"the coefficient of {each}" for each, far in told if far > 1e-6]
+        reaches = zip(data.covariate_names, reach.tolist(), strict=True)
+        said += [
+            f"the coefficient of {covariate}"
+            for covariate, far in reaches
+            if far > 1e-6
+        ]
     elif said and np.ptp(alias.utilities) > 1e-6:
         said.append("utilities of arms")
     return " and ".join([", ".join(said[:-1]), said[-1]] if said[1:] else said)

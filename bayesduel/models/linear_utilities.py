@@ -144,5 +144,5 @@ class LinearUtilities(BradleyTerry):
             raise FitError("features", rule, self._table.shape)
         if np.array_equal(data.covariates, self._table):
             return data  # Perhaps they have names.
-        names = [f"feature {place}" for place in range(self._table.shape[1])]
+        names = [f"feature {index}" for index in range(self._table.shape[1])]
         return data.with_covariates(self._table, names)

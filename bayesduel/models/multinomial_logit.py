@@ -55,16 +55,20 @@ class _ChoiceDensity(ClosedDensity):
         surplus = counts - xp.sum(counts, axis=1, keepdims=True) * self._probabilities(
             point
         )
-        own = xp.sum(self.choices.sign * surplus, axis=0)[: self.choices.num_arms]
-        return coordinates.pulled(own) - point / coordinates.scales**2
+        of_utilities = xp.sum(self.choices.sign * surplus, axis=0)[
+            : self.choices.num_arms
+        ]
+        return coordinates.pulled(of_utilities) - point / coordinates.scales**2
 
     def hessian(self, point: Values) -> Values:
         xp = namespace(point)
         coordinates = self.coordinates
         probabilities = self._probabilities(point)[:, : self.choices.num_arms]
-        each = xp.sum(self.choices.counts, axis=1, keepdims=True) * probabilities
+        expected = xp.sum(self.choices.counts, axis=1, keepdims=True) * probabilities
         identity = xp.eye(self.choices.num_arms, dtype=point.dtype)
-        square = each.T @ probabilities - identity * xp.sum(each, axis=0)[None, :]
+        square = (
+            expected.T @ probabilities - identity * xp.sum(expected, axis=0)[None, :]
+        )
         inner = coordinates.pulled(coordinates.pulled(square).T)
         return inner - coordinates.precision(point)
 

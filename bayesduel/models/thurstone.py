@@ -93,7 +93,7 @@ class Thurstone(PairwiseUtilityModel):
         threshold = xp.exp(tie) if self.ties else zero
         won = _hazard((difference - threshold) / _SQRT2)
         lost = _hazard((-difference - threshold) / _SQRT2)
-        win, loss = (_parts(counts[:, place], each) for place, each in
+        win, loss = (_parts(counts[:, outcome], hazard) for outcome, hazard in
                      enumerate((won, lost)))  # fmt: skip
         gap = (win[0] - loss[0]) / _SQRT2
         gap_gap = (win[1] + loss[1]) / 2.0
@@ -136,8 +136,8 @@ def _parts(counts: Values, derivatives: tuple[Values, ...]) -> tuple[Values, ...
     xp = namespace(counts)
     happened = counts > 0
     return tuple(
-        xp.where(happened, counts * xp.where(happened, each, 0.0), 0.0)
-        for each in derivatives
+        xp.where(happened, counts * xp.where(happened, derivative, 0.0), 0.0)
+        for derivative in derivatives
     )
 
 
@@ -148,10 +148,10 @@ def _of_ties(
     upper, lower = _edges(difference, threshold)
     height = log_tied + _HALF_LOG_2_PI
     one = xp.exp(-0.5 * upper**2 - height)
-    other = xp.exp(-0.5 * lower**2 - height)
-    by_size, by_threshold = (other - one) / _SQRT2, (one + other) / _SQRT2
-    apart = (lower * other - upper * one) / 2.0
-    mixed = (upper * one + lower * other) / 2.0
+    at_lower = xp.exp(-0.5 * lower**2 - height)
+    by_size, by_threshold = (at_lower - one) / _SQRT2, (one + at_lower) / _SQRT2
+    apart = (lower * at_lower - upper * one) / 2.0
+    mixed = (upper * one + lower * at_lower) / 2.0
     sign = _sign(difference)
     derivatives = (
         sign * by_size,

@@ -97,15 +97,15 @@ class UtilityModel(PreferenceModel):
         if self.learn_scale:
             scale = sample("scale", dist.HalfNormal(self.prior_scale))
             unit = sample("standard_utility", self._normal(num_arms, 1.0))
-            own = scale * unit
+            residual = scale * unit
         elif covariates is not None:
-            own = sample("residual", self._normal(num_arms, self.prior_scale))
+            residual = sample("residual", self._normal(num_arms, self.prior_scale))
         else:
             return sample("utility", self._normal(num_arms, self.prior_scale))
         if covariates is None:
-            return derived("utility", own)
+            return derived("utility", residual)
         coefficient = self._coefficient(covariates, slope_scale)
-        return derived("utility", covariates @ coefficient + own)
+        return derived("utility", covariates @ coefficient + residual)
 
     def _coefficient(
         self, covariates: Float[Array, "K covariate"], scale: float
@@ -317,14 +317,14 @@ class PairwiseUtilityModel(UtilityModel):
         Covariates connect arms that never met: where votes tell every coefficient that
         two arms differ in. A coefficient is told by pairs that differ in it.
         """
-        found = data.parts()
-        if not self.covariates or len(found) == 1:
-            return found
-        return joined_by_covariates(data, found)
+        parts = data.parts()
+        if not self.covariates or len(parts) == 1:
+            return parts
+        return joined_by_covariates(data, parts)
 
     def remarks(self, data: Comparisons) -> tuple[str, ...]:
         """Return what one should know of the model for these data."""
-        found = unidentified_effects(
+        remarks = unidentified_effects(
             data,
             order=self.order_effect,
             contest=self.contest_covariates,
@@ -332,15 +332,15 @@ class PairwiseUtilityModel(UtilityModel):
             judges="judge" in getattr(self, "reads", ()),
         )
         if self.contest_covariates:
-            found += narrow_effects(data, self.contest_scale)
+            remarks += narrow_effects(data, self.contest_scale)
         if not self.covariates:
-            return found
+            return remarks
         # With a residual the option sets the scale of that.
         option = "" if self.residual else " (--prior-scale)"
         narrow = narrow_covariates(
             data.covariate_names, data.covariates, self.covariate_scale, option
         )
-        return (*found, *narrow, *untold_coefficients(data))
+        return (*remarks, *narrow, *untold_coefficients(data))
 
     def coords(self, data: Comparisons) -> dict[str, list[str]]:
         """Return labels along the named axes."""
@@ -463,8 +463,8 @@ class PairwiseUtilityModel(UtilityModel):
 
         So it is for the distributions here that come with their derivatives.
         """
-        own = ("preference_matrices", "utilities", "logs_of_rows")
-        return self._derivatives() is not None and self._keeps(own)
+        names = ("preference_matrices", "utilities", "logs_of_rows")
+        return self._derivatives() is not None and self._keeps(names)
 
     def preference_matrices(self, draws: Draws) -> Values:
         """Return P(i beats j in a vote that is no tie), nobody shown first.
@@ -490,8 +490,8 @@ def _preference_program() -> Any:
     def preferences(model: Any, utility: Array, tie: Array) -> Array:
         utility, tie = jnp.asarray(utility), jnp.asarray(tie)
         differences = utility[:, :, None] - utility[:, None, :]
-        each = jax.vmap(jax.vmap(model.logs_of_rows, in_axes=(0, None)))
-        logs = each(differences, tie)
+        by_draw = jax.vmap(jax.vmap(model.logs_of_rows, in_axes=(0, None)))
+        logs = by_draw(differences, tie)
         decided = jax.nn.sigmoid(logs[..., 0] - logs[..., 1])
         return jnp.where(np.eye(utility.shape[1], dtype=bool), 0.5, decided)
 

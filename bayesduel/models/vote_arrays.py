@@ -86,7 +86,7 @@ class Votes:
         """Return utility (..., K) of the first arm minus the second's, (..., row)."""
         if namespace(utility) is np:
             # Twice as fast as an index, and most of the time of a fit of many votes.
-            won, lost = (np.take(utility, each, axis=-1) for each in
+            won, lost = (np.take(utility, arms, axis=-1) for arms in
                          (self.first, self.second))  # fmt: skip
             return np.subtract(won, lost, out=won)
         return utility[..., self.first] - utility[..., self.second]
@@ -106,11 +106,13 @@ class Votes:
         """Return sum over rows of weight (e_first - e_second)(e_first - e_second)^T."""
         xp = namespace(weight)
         num_arms = self.num_arms
-        place = self.first * num_arms + self.second
-        square = sums_at(place, -weight, num_arms**2).reshape(num_arms, num_arms)
-        own = sums_at(self.first, weight, num_arms)
-        own = own + sums_at(self.second, weight, num_arms)
-        return square + square.T + xp.eye(num_arms, dtype=weight.dtype) * own[None, :]
+        cell = self.first * num_arms + self.second
+        square = sums_at(cell, -weight, num_arms**2).reshape(num_arms, num_arms)
+        degrees = sums_at(self.first, weight, num_arms)
+        degrees = degrees + sums_at(self.second, weight, num_arms)
+        return (
+            square + square.T + xp.eye(num_arms, dtype=weight.dtype) * degrees[None, :]
+        )
 
 
 @dataclass(frozen=True)
@@ -223,7 +225,7 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
     labels = {name: data.labels[name] for name in reads if name in data.labels}
     contest, units = None, ()
     if wants_contest:
-        contest = np.stack([data.columns[each] for each in data.contest_covariates], 1)
+        contest = np.stack([data.columns[name] for name in data.contest_covariates], 1)
         sizes = np.linalg.norm(contest, axis=0) / np.sqrt(max(len(contest), 1))
         units = tuple(np.where(sizes > 0.0, sizes, 1.0).tolist())
         contest = contest / units
@@ -237,7 +239,7 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
             name: data.columns[name].astype(np.int32 if name in labels else np.float64)
             for name in reads
         },
-        sizes=tuple((name, len(each)) for name, each in labels.items()),
+        sizes=tuple((name, len(names)) for name, names in labels.items()),
         contest=contest,
         contest_units=units,
     )
@@ -250,8 +252,8 @@ def columns_read(model: Any, data: Comparisons) -> list[str]:
 
     ``FitError`` if the votes lack one.
     """
-    found: list[str] = list(getattr(model, "reads", ()))
-    for name in found:
+    names: list[str] = list(getattr(model, "reads", ()))
+    for name in names:
         if name not in data.columns:
             raise FitError(
                 "data",
@@ -261,9 +263,9 @@ def columns_read(model: Any, data: Comparisons) -> list[str]:
                 "option of read_comparisons",
             )
     if getattr(model, "contest_covariates", False):
-        found += [name for name in data.contest_covariates if name not in found]
+        names += [name for name in data.contest_covariates if name not in names]
     effect = getattr(model, "order_effect", False) and NEUTRAL in data.columns
-    return [*found, NEUTRAL] if effect and NEUTRAL not in found else found
+    return [*names, NEUTRAL] if effect and NEUTRAL not in names else names
 
 
 def with_one_label(

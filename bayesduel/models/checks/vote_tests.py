@@ -216,8 +216,8 @@ def transitivity(
     )
     # Few draws: what is asked of the Beta distributions has a closed form.
     pairs = fit(PairwiseBeta(prior=prior), votes, rng_key=rng_key, num_draws=25)
-    one, other = loo(scale), loo(pairs)
-    pointwise = np.asarray(one.elpd_i) - np.asarray(other.elpd_i)
+    on_scale, by_pair = loo(scale), loo(pairs)
+    pointwise = np.asarray(on_scale.elpd_i) - np.asarray(by_pair.elpd_i)
     wins = votes.wins
     better = probability_of_majority(wins, prior)
     condorcet = np.prod(np.where(np.eye(votes.num_arms), 1.0, better), axis=1)
@@ -242,7 +242,7 @@ def transitivity(
     return Transitivity(
         elpd_difference=float(pointwise.sum()),
         standard_error=float(np.sqrt(len(pointwise) * np.var(pointwise, ddof=1))),
-        bad_k=int(np.sum(np.asarray(one.pareto_k) > GOOD_K)),
+        bad_k=int(np.sum(np.asarray(on_scale.pareto_k) > GOOD_K)),
         condorcet_exists=float(condorcet.sum()),
         condorcet=xr.DataArray(
             condorcet, dims=("arm",), coords={"arm": list(votes.arm_names)}
@@ -337,14 +337,14 @@ def order_test(posterior: Fit) -> _OrderTest:
         null = _Null.of(full, arrays, added)
         added = _leverages(arrays, null)
     null = _Null.of(full, arrays, added)
-    place = null.density.coordinates.extras - 1
+    index = null.density.coordinates.extras - 1
     # This entry of the inverse is one over what is left of the information.
-    statistic = null.slope**2 * null.inverse[place, place]
-    found = null.density.laplace()
-    unit = np.eye(len(null.point))[place]
-    variance = cho_solve((np.asarray(found.factor), True), unit)[place]
+    statistic = null.slope**2 * null.inverse[index, index]
+    mode = null.density.laplace()
+    unit = np.eye(len(null.point))[index]
+    variance = cho_solve((np.asarray(mode.factor), True), unit)[index]
     return _OrderTest(
-        float(found.mode[place]),
+        float(mode.mode[index]),
         float(np.sqrt(variance)),
         float(stats.chi2.sf(statistic, 1)),
     )
@@ -366,22 +366,24 @@ class _Null(NamedTuple):
         null = replace(full, order_effect=False)
         mode = PairwiseDensity(null, more, null.vote_derivatives).laplace().mode
         density = PairwiseDensity(full, more, full.vote_derivatives)
-        place = density.coordinates.extras - 1
-        point = np.insert(np.asarray(mode), place, 0.0)
+        index = density.coordinates.extras - 1
+        point = np.insert(np.asarray(mode), index, 0.0)
         gradient, hessian = density.gradient_and_hessian(point)
-        return cls(density, point, float(gradient[place]), np.linalg.inv(-hessian))
+        return cls(density, point, float(gradient[index]), np.linalg.inv(-hessian))
 
 
 def _leverages(votes: Votes, null: _Null) -> Float[np.ndarray, " row"]:
     density, inverse = null.density, null.inverse
     number = density.coordinates.extras
-    one, other = number + votes.first, number + votes.second
-    spread = inverse[one, one] + inverse[other, other] - 2.0 * inverse[one, other]
-    ones = np.ones(len(one))
+    first, second = number + votes.first, number + votes.second
+    spread = (
+        inverse[first, first] + inverse[second, second] - 2.0 * inverse[first, second]
+    )
+    ones = np.ones(len(first))
     effects = np.stack(density.coordinates.of_effects(votes, ones))
-    own = inverse[:number, :number] @ effects
-    own += 2.0 * (inverse[:number, one] - inverse[:number, other])
-    spread += np.sum(effects * own, axis=0)
+    effect_spread = inverse[:number, :number] @ effects
+    effect_spread += 2.0 * (inverse[:number, first] - inverse[:number, second])
+    spread += np.sum(effects * effect_spread, axis=0)
     difference, _ = density.coordinates.rows(votes, null.point)
     p = expit(difference)
     return votes.counts.sum(axis=1) * p * (1.0 - p) * spread

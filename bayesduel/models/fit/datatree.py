@@ -124,8 +124,8 @@ def to_datatree(
         "log_likelihood": _log_likelihood(posterior, unit) if log_likelihood else None,
         "log_prior": xr.Dataset(
             {
-                name: (("chain", "draw"), each.reshape(chains, -1))
-                for name, each in logs.items()
+                name: (("chain", "draw"), log_prior.reshape(chains, -1))
+                for name, log_prior in logs.items()
             },
             {
                 "chain": np.arange(chains),
@@ -164,12 +164,12 @@ def to_datatree(
         stamp["importance_resampled"] = int(posterior.correction.resampled)
     # What ArviZ takes row by row stands in the order of other models' rows.
     order = {row: rows_in_order(posterior)} if unit == "row" else {}
-    kept = {
-        name: each.isel(_used(each, order)).assign_attrs(stamp)
-        for name, each in groups.items()
-        if each
+    filled = {
+        name: group.isel(_used(group, order)).assign_attrs(stamp)
+        for name, group in groups.items()
+        if group
     }
-    tree = xr.DataTree.from_dict(kept)
+    tree = xr.DataTree.from_dict(filled)
     tree.attrs.update(stamp)
     return tree
 
@@ -179,8 +179,8 @@ def _dataset(posterior: Any, values: dict[str, np.ndarray]) -> xr.Dataset:
     model = posterior.model
     dataset = xr.Dataset(
         {
-            name: (("chain", "draw", *axes_of(model, name, each.ndim - 2)), each)
-            for name, each in values.items()
+            name: (("chain", "draw", *axes_of(model, name, array.ndim - 2)), array)
+            for name, array in values.items()
         }
     )
     coords: dict[str, Any] = {**labels_along(model, posterior.data, dataset.sizes)}
@@ -227,7 +227,7 @@ def _log_likelihood(posterior: Any, unit: str) -> xr.Dataset | None:
     else:
         cells = cells_of(posterior)
         where, outcome = (
-            np.repeat(each, cells.times) for each in (cells.row, cells.outcome)
+            np.repeat(indices, cells.times) for indices in (cells.row, cells.outcome)
         )
         values = logs[:, :, where, outcome]
         said = np.array(posterior.model.outcomes(posterior.data))

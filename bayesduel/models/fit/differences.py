@@ -114,10 +114,10 @@ def contrasts(
     >>> from bayesduel.models import BradleyTerry
     >>> from bayesduel.votes import Comparisons
     >>> votes = Comparisons.from_wins([[0, 7], [3, 0]], arm_names=["tea", "milk"])
-    >>> found = contrasts(fit(BradleyTerry(), votes), "milk", equivalent=0.2)
-    >>> found["arm"].values.tolist(), float(found["mean"].sel(arm="milk"))
+    >>> table = contrasts(fit(BradleyTerry(), votes), "milk", equivalent=0.2)
+    >>> table["arm"].values.tolist(), float(table["mean"].sel(arm="milk"))
     (['tea', 'milk'], 0.0)
-    >>> bool(found["p_equivalent"].sel(arm="tea") < 0.3)
+    >>> bool(table["p_equivalent"].sel(arm="tea") < 0.3)
     True
     """
     check_posterior(posterior)
@@ -131,7 +131,7 @@ def contrasts(
     arm = names.index(reference)
     utilities = posterior.model.utilities(posterior.flat_draws())
     if utilities is None:
-        blocks = [each[:, :, arm] for each in posterior.matrices()]
+        blocks = [block[:, :, arm] for block in posterior.matrices()]
         apart, scale = np.concatenate(blocks) - 0.5, "probability"
     else:
         apart = np.asarray(utilities) - np.asarray(utilities)[:, [arm]]
@@ -148,11 +148,11 @@ def contrasts(
         _check_equivalent(equivalent)
         columns["p_equivalent"] = np.mean(np.abs(apart) <= equivalent, axis=0)
     far = posterior.part_of != posterior.part_of[arm]
-    columns = {name: np.where(far, np.nan, each) for name, each in columns.items()}
+    columns = {name: np.where(far, np.nan, column) for name, column in columns.items()}
     order = np.argsort(-columns["mean"], kind="stable")
     return _dataset(
         [names[at] for at in order],
-        {name: each[order] for name, each in columns.items()},
+        {name: column[order] for name, column in columns.items()},
         reference,
         probability,
         scale,
@@ -164,7 +164,7 @@ def _check_equivalent(value: object) -> None:
         value,
         "equivalent",
         "from 0 to 1e6",
-        lambda each: 0.0 <= each <= 1e6,
+        lambda number: 0.0 <= number <= 1e6,
         kind=FitError,
     )
 
@@ -234,8 +234,8 @@ class ModeFit:
 
         Their sum is 0 at the mode by itself where there are no covariates.
         """
-        found = self.coordinates.utilities(self.point)
-        return found - found.mean() if self.model.covariates else found
+        utilities = self.coordinates.utilities(self.point)
+        return utilities - utilities.mean() if self.model.covariates else utilities
 
     def parameters(self, probability: float = 0.9) -> list[dict[str, Any]]:
         """Return the quantities that belong to no arm, as of any other fit.
@@ -257,12 +257,12 @@ class ModeFit:
         model, coordinates = self.model, self.coordinates
         contest, known = coordinates.contest, coordinates.known
         # Names, coordinates and units.
-        found: list[tuple[str, int, float]] = []
+        entries: list[tuple[str, int, float]] = []
 
         def add(quantity: str, start: int, units: Sequence[float]) -> None:
             names = entries_of(model, self.data, quantity, (len(units),))
             places = range(start, start + len(units))
-            found.extend(zip(names, places, units, strict=True))
+            entries.extend(zip(names, places, units, strict=True))
 
         if isinstance(coordinates, CoefficientCoordinates):
             add("coefficient", 0, [1.0] * coordinates.size)
@@ -271,16 +271,16 @@ class ModeFit:
                 add("coefficient", contest, coordinates.covariate_units.tolist())
             add("contest_effect", 0, coordinates.units)
             if model.order_effect:
-                found.append(("first_advantage", contest + known, 1.0))
+                entries.append(("first_advantage", contest + known, 1.0))
             if model.ties:
-                found.append((model.tie_name, coordinates.extras - 1, 1.0))
+                entries.append((model.tie_name, coordinates.extras - 1, 1.0))
         wide = float(ndtri(0.5 + probability / 2.0))
         rows = []
-        for name, place, unit in found:
+        for name, index, unit in entries:
             way = np.zeros(len(self.point))
-            way[place] = 1.0 / unit
+            way[index] = 1.0 / unit
             middle, half = (
-                float(self.point[place] / unit),
+                float(self.point[index] / unit),
                 wide * self._spread_along(way),
             )
             rows.append(
@@ -342,11 +342,13 @@ class ModeFit:
             rule = f"must be at most {_MOST_PAIRS} names"
             raise FitError("arms", rule, len(arms))
         one = arm_positions("arms", arms, self.data.arm_names)
-        (other,) = arm_positions("reference", [reference], self.data.arm_names)
-        mean = self.utility[one] - self.utility[other]
-        ways = (self.coordinates.of_gap(arm, int(other)) for arm in one.tolist())
+        (reference_arm,) = arm_positions("reference", [reference], self.data.arm_names)
+        mean = self.utility[one] - self.utility[reference_arm]
+        ways = (
+            self.coordinates.of_gap(arm, int(reference_arm)) for arm in one.tolist()
+        )
         spread = np.array([self._spread_along(way) for way in ways])
-        spread[one == int(other)] = 0.0
+        spread[one == int(reference_arm)] = 0.0
         wide = float(ndtri(0.5 + probability / 2.0))
         safe = np.where(spread > 0, spread, 1.0)
         columns = {
@@ -504,13 +506,13 @@ class ModeFit:
         extras, num_arms = self.coordinates.extras, self.data.num_arms
         # Of a utility minus the mean of all, by the utility itself.
         share = 1.0 - 1.0 / num_arms
-        own = share / self.precision.diagonal()[extras:]
+        scaled = share / self.precision.diagonal()[extras:]
         squares = np.zeros(num_arms)
         for block in self._deviations(rng, num_draws):
             pulled = (self.precision @ block)[extras:].T
-            squares += np.square(self._centered(block) - own * pulled).sum(axis=0)
+            squares += np.square(self._centered(block) - scaled * pulled).sum(axis=0)
         drawn = squares / num_draws
-        error = np.sqrt(share * own + drawn)
+        error = np.sqrt(share * scaled + drawn)
         # The means are normal, so their squares have a chi-square distribution.
         return error, drawn * np.sqrt(2.0 / num_draws) / (2.0 * error)
 
@@ -549,8 +551,8 @@ class ModeFit:
         # that is linear in them; without utilities they have Schur's complement.
         side = self.precision[:extras, extras:].toarray()
         reach = np.zeros((votes.num_arms, extras))
-        for place, each in enumerate(side):
-            reach[:, place] = _solved(inner, each)
+        for index, row in enumerate(side):
+            reach[:, index] = _solved(inner, row)
         corner = self.precision[:extras, :extras].toarray() - side @ reach
         factor = np.linalg.cholesky((corner + corner.T) / 2.0)
         for size in sizes:
@@ -607,10 +609,10 @@ def fit_mode(model: PairwiseUtilityModel, data: Comparisons) -> ModeFit:
     >>> votes = Comparisons.from_wins(
     ...     [[0, 7, 9], [3, 0, 6], [1, 4, 0]], arm_names="abc"
     ... )
-    >>> found = fit_mode(BradleyTerry(), votes)
-    >>> found.ranking()["arm"].values.tolist()
+    >>> mode = fit_mode(BradleyTerry(), votes)
+    >>> mode.ranking()["arm"].values.tolist()
     ['a', 'b', 'c']
-    >>> round(float(found.contrasts(["a"], "c")["mean"][0]), 2)
+    >>> round(float(mode.contrasts(["a"], "c")["mean"][0]), 2)
     1.64
     """
     if not isinstance(model, PairwiseUtilityModel):
@@ -673,13 +675,13 @@ def _solved(
 
     system = by_blocks(lambda values: precision @ values)
     near = by_blocks(lambda values: values / diagonal)
-    found, failed = cg(system, right.ravel(), rtol=enough, atol=0.0, M=near)
+    solution, failed = cg(system, right.ravel(), rtol=enough, atol=0.0, M=near)
     if failed:
         rule = "has a curvature that conjugate gradients do not solve"
         raise FitError(
             "model", rule, precision.shape, remedy="use a narrower prior_scale"
         )
-    return found.reshape(shape)
+    return solution.reshape(shape)
 
 
 def _precision(density: PairwiseDensity, point: Float64[np.ndarray, " D"]) -> csr_array:

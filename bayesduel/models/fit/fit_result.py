@@ -139,7 +139,9 @@ class Fit:
         flat = self.flat_draws()
         size = max(1, _BLOCK // self.num_arms**2)
         for start in range(0, self.num_draws, size):
-            block = {name: each[start : start + size] for name, each in flat.items()}
+            block = {
+                name: values[start : start + size] for name, values in flat.items()
+            }
             yield self.model.preference_matrices(block)
 
     def sample(
@@ -346,7 +348,7 @@ class Fit:
         shares = winners.over_parts(
             self._parts,
             lambda arms: winners.winner_shares(
-                {name: each[:, arms] for name, each in self.scores.items()}
+                {name: scores[:, arms] for name, scores in self.scores.items()}
             ),
         )
         return (
@@ -514,7 +516,7 @@ class Fit:
         """
         distribution, density = self._at_mode()
         named = density.named(distribution.mode[None])
-        there = {name: np.asarray(each[0]) for name, each in named.items()}
+        there = {name: np.asarray(values[0]) for name, values in named.items()}
         if isinstance(density, ClosedDensity):
             total = density.log_likelihoods(distribution.mode[None])
         else:
@@ -591,8 +593,8 @@ class Fit:
         ...     ["left", "left", "left", "right"] * 5,
         ...     columns={"judge": ["ann", "ann", "bob", "eve"] * 5},
         ... )
-        >>> found = fit(BradleyTerry(zero_sum=True), votes, method="laplace")
-        >>> ratio = found.clustered_errors("judge") / found.standard_errors
+        >>> posterior = fit(BradleyTerry(zero_sum=True), votes, method="laplace")
+        >>> ratio = posterior.clustered_errors("judge") / posterior.standard_errors
         >>> bool((ratio["utility"] > 1.5).all())
         True
         """
@@ -683,8 +685,8 @@ class Fit:
 
         labelled = xr.Dataset(
             {
-                name: (axes_of(self.model, name, each.ndim), each)
-                for name, each in values.items()
+                name: (axes_of(self.model, name, array.ndim), array)
+                for name, array in values.items()
             }
         )
         return labelled.assign_coords(
@@ -761,7 +763,7 @@ def _scores_of_clusters(
         extras.append(by.tie)
     shift = len(extras)
     rows = np.concatenate([places] * (2 + shift))
-    columns = [np.full(len(places), each) for each in range(shift)]
+    columns = [np.full(len(places), column) for column in range(shift)]
     columns += [arms + shift for arms in (votes.first, votes.second)]
     values = np.concatenate([*extras, by.gap, -by.gap])
     size = int(places.max()) + 1, shift + votes.num_arms

@@ -147,8 +147,8 @@ def fit(
         )
     arrays = model.arrays(data)
     # More draws would not fit into memory, or take hours to look at.
-    each = num_arms * (num_arms - 1) // 2 if name == "exact" else num_arms
-    most = min(MOST_DRAWS, MOST_FITTED_NUMBERS // each)
+    numbers = num_arms * (num_arms - 1) // 2 if name == "exact" else num_arms
+    most = min(MOST_DRAWS, MOST_FITTED_NUMBERS // numbers)
     if num_draws * num_chains > most:
         rule = f"must be at most {most} in all chains, for {num_arms} arms"
         total = num_draws * num_chains
@@ -188,7 +188,11 @@ def fit(
 
 def _checked_options(method: str, options: dict[str, Any]) -> dict[str, Any]:
     parameters = inspect.signature(_sampler(method)).parameters.values()
-    known = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+    known = [
+        parameter.name
+        for parameter in parameters
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ]
     for name in options:
         if name not in known:
             of_chains = name in ("num_warmup", "target_acceptance", "dense_mass")

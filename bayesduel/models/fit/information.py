@@ -80,7 +80,7 @@ def _probabilities(posterior: Any, rows: Votes) -> Iterator[np.ndarray]:
     flat = posterior.flat_draws()
     size = max(1, _BLOCK // posterior.num_arms**2)
     for start in range(0, posterior.num_draws, size):
-        part = {name: each[start : start + size] for name, each in flat.items()}
+        part = {name: values[start : start + size] for name, values in flat.items()}
         yield np.exp(log_probabilities_of(posterior.model, rows, part))
 
 
@@ -117,14 +117,14 @@ def _of_normal_distribution(
     if not model.ties:
         logs = model.outcome_logs(difference, np.zeros_like(difference))
         return _gain([logs], [weights])
-    place = coordinates.extras - 1
-    tie = columns(np.eye(coordinates.size)[place])
+    index = coordinates.extras - 1
+    tie = columns(np.eye(coordinates.size)[index])
     known = tie @ apart / deviation
     rest = np.sqrt(np.maximum(tie @ tie - known**2, 0.0))
     shifts, shares = np.polynomial.hermite_e.hermegauss(_TIE_NODES)
-    centre = distribution.mode[place] + known * nodes
+    centre = distribution.mode[index] + known * nodes
     return _gain(
-        [model.outcome_logs(difference, centre + rest * each) for each in shifts],
+        [model.outcome_logs(difference, centre + rest * shift) for shift in shifts],
         [weights * share for share in shares / shares.sum()],
     )
 
@@ -132,12 +132,12 @@ def _of_normal_distribution(
 def _gain(logs: list[np.ndarray], weights: list[np.ndarray]) -> np.ndarray:
     # From log P(outcome, node, pair) and the weights of nodes.
     mean, entropy = 0.0, 0.0
-    for each, weight in zip(logs, weights, strict=True):
-        probability = np.exp(each)
+    for log_probability, weight in zip(logs, weights, strict=True):
+        probability = np.exp(log_probability)
         mean = mean + weight @ probability
         # What cannot happen has the logarithm minus infinity.
         entropy = entropy - weight @ np.sum(
-            probability * np.maximum(each, -1e3), axis=0
+            probability * np.maximum(log_probability, -1e3), axis=0
         )
     whole = -np.sum(mean * np.log(np.maximum(mean, 1e-300)), axis=0)
     return np.maximum(whole - entropy, 0.0)

@@ -154,7 +154,7 @@ def from_approximation(
     for pool in proposer.better(rng, plain) if resample else ():
         if pool.is_good:
             good.append(pool)
-            chosen = min(good, key=lambda each: each.pareto_k)
+            chosen = min(good, key=lambda candidate: candidate.pareto_k)
             # Above k = 1/2 the variance of the weights is infinite, and the error of a
             # mean several times what their effective number says, though it vanishes
             # as the pool grows.
@@ -189,13 +189,13 @@ def from_approximation(
             return proposer.plain(rng, number).named
         again = propose(rng, max(number, LEAST_BLOCK))
         weights, _ = smoothed_weights(again.log_weight)
-        return again.kept(systematic(rng, weights, number))
+        return again.chosen(systematic(rng, weights, number))
 
     return Sampled(
-        draws=in_chains(pool.kept(index), chains),
+        draws=in_chains(pool.chosen(index), chains),
         sample_stats=in_chains(stats, chains),
         fresh=fresh,
-        remarks=(*remarks, *(f"{each}; {correction.remedy}" for each in doubts)),
+        remarks=(*remarks, *(f"{doubt}; {correction.remedy}" for doubt in doubts)),
         extras={**extras, "correction": correction},
         **rest,
     )

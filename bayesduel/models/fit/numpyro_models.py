@@ -76,7 +76,7 @@ def latent_of(model: PreferenceModel, arrays: Any) -> Latent:
         values = constrain_fn(
             model, (arrays,), {}, unravel(point), return_deterministic=True
         )
-        return {name: each for name, each in values.items() if name != "votes"}
+        return {name: value for name, value in values.items() if name != "votes"}
 
     return Latent(size=flat.shape[0], log_density=log_density, named=named)
 
@@ -180,7 +180,7 @@ def _of_many(
         arrays = as_jax(arrays)
 
         def part(start: int) -> Any:
-            batch = jax.tree.map(lambda each: each[start : start + _BATCH], points)
+            batch = jax.tree.map(lambda leaf: leaf[start : start + _BATCH], points)
             return jax.tree.map(np.asarray, program(model, arrays, as_jax(batch)))
 
         if number <= _BATCH:
@@ -192,11 +192,11 @@ def _of_many(
             values = part(start)
             if whole is None:
                 whole = jax.tree.map(
-                    lambda each: np.empty((number, *each.shape[1:]), each.dtype), values
+                    lambda leaf: np.empty((number, *leaf.shape[1:]), leaf.dtype), values
                 )
             leaves = map(jax.tree.leaves, (whole, values))
-            for every, each in zip(*leaves, strict=True):
-                every[start : start + _BATCH] = each
+            for every, batch in zip(*leaves, strict=True):
+                every[start : start + _BATCH] = batch
         return whole
 
 
@@ -366,11 +366,11 @@ def sample_nuts(
     samples, fields = run_nuts(model, settings, arrays, rng_key)
     stats = {new: np.asarray(fields[old]) for old, new in _STATS.items()}
     stats["lp"] = -stats["lp"]
-    named = {name: np.asarray(each) for name, each in samples.items()}
+    named = {name: np.asarray(values) for name, values in samples.items()}
     named.pop("votes", None)
     check = check_chains(named, stats)
     doubts = check.doubts if check else ()
-    remarks = [f"{each}; see diagnostics.report" for each in doubts]
+    remarks = [f"{doubt}; see diagnostics.report" for doubt in doubts]
     if check is not None and check.remark:
         remarks.append(check.remark)
     return Sampled(

@@ -46,19 +46,19 @@ def rows_of(posterior: Any) -> Rows:
     pairs = pairs_of(model, data, posterior.arrays)
     totals = np.asarray(posterior.arrays.counts).sum(axis=1)
     votes = np.asarray(data.counts).reshape(len(data.counts), -1).sum(axis=1)
-    kept = len(totals) == len(votes) and np.allclose(totals, votes)
-    if kept and pairs is not None:
-        kept = all(map(np.array_equal, pairs, (data.first, data.second)))
-    usual = _ROW_NAMES.get(type(data).__name__, "row") if kept else "row"
+    same_votes = len(totals) == len(votes) and np.allclose(totals, votes)
+    if same_votes and pairs is not None:
+        same_votes = all(map(np.array_equal, pairs, (data.first, data.second)))
+    usual = _ROW_NAMES.get(type(data).__name__, "row") if same_votes else "row"
     axis = model.dims().get("votes", (usual,))[0]
     labels = labels_along(model, data, {axis: number}).get(axis)
-    if labels is None and kept:
+    if labels is None and same_votes:
         labels = data.row_names
     elif labels is None and pairs is not None:
         names = data.arm_names
         labels = [
-            f"{row}: {names[one]} vs {names[other]}"
-            for row, (one, other) in enumerate(zip(*pairs, strict=True))
+            f"{row}: {names[first]} vs {names[second]}"
+            for row, (first, second) in enumerate(zip(*pairs, strict=True))
         ]
     return Rows(axis, labels or [str(row) for row in range(number)])
 
@@ -87,8 +87,8 @@ def pairs_of(model: PreferenceModel, data: Any, arrays: Any) -> Pairs | None:
     if not usual or not isinstance(data, Comparisons):
         return None
     sides = [np.asarray(getattr(arrays, name, ())) for name in Pairs._fields]
-    known = all(each.shape == (number,) and each.dtype.kind in "iu" for each in sides)
-    return Pairs(*(each.astype(np.int64) for each in sides)) if known else None
+    known = all(side.shape == (number,) and side.dtype.kind in "iu" for side in sides)
+    return Pairs(*(side.astype(np.int64) for side in sides)) if known else None
 
 
 def thinned_log_probabilities(
@@ -130,14 +130,14 @@ class Cells(NamedTuple):
 
     def vote_ids(self) -> Shaped[np.ndarray, " vote"]:
         """Name every single vote: what it says, and a running number."""
-        found: dict[str, int] = {}
+        numbered: dict[str, int] = {}
         ids = []
         for name, times in zip(self.names, self.times.tolist(), strict=True):
-            start = found.get(name, 0)
+            start = numbered.get(name, 0)
             ids += [
                 f"{name} {number}" for number in range(start + 1, start + times + 1)
             ]
-            found[name] = start + times
+            numbered[name] = start + times
         return np.array(ids, dtype=np.str_)
 
 
@@ -153,11 +153,11 @@ def cells_of(posterior: Any) -> Cells:
     pairs = pairs_of(posterior.model, data, arrays)
     if pairs is not None:
         row_order, turned = pairs.by_pair()
-        place = np.empty(len(row_order), dtype=np.int64)
-        place[row_order] = np.arange(len(row_order))
+        position = np.empty(len(row_order), dtype=np.int64)
+        position[row_order] = np.arange(len(row_order))
         pair = (np.minimum(*pairs) * posterior.num_arms + np.maximum(*pairs))[row]
         said = np.where(turned[row] & (outcome < 2), 1 - outcome, outcome)
-        order = np.lexsort((place[row], said, pair))
+        order = np.lexsort((position[row], said, pair))
         row, outcome, said = row[order], outcome[order], said[order]
         names = []
         for code, what in zip(pair[order].tolist(), said.tolist(), strict=True):
@@ -167,7 +167,9 @@ def cells_of(posterior: Any) -> Cells:
     else:
         said = np.array(posterior.model.outcomes(data))[outcome]
         labels = np.array(rows_of(posterior).names)[row]
-        names = [f"{label}: {each}" for label, each in zip(labels, said, strict=True)]
+        names = [
+            f"{label}: {answer}" for label, answer in zip(labels, said, strict=True)
+        ]
     times = counts[row, outcome].astype(np.int64)
     return Cells(row, outcome, times, names)
 
@@ -278,8 +280,8 @@ def row_constants(posterior: Any) -> dict[str, tuple[tuple[str, ...], Any]]:
     if isinstance(arrays, Ballots):
         return constants
     given = arrays._asdict() if hasattr(arrays, "_asdict") else dict(vars(arrays))
-    for name, each in (given | given.pop("columns", {})).items():
-        values = np.asarray(each)
+    for name, given_value in (given | given.pop("columns", {})).items():
+        values = np.asarray(given_value)
         if name in ("counts", row, "outcome", "total"):
             continue
         if name == "covariates":

@@ -180,8 +180,8 @@ def radial_points(
     for start in range(0, number, block):
         part = slice(start, min(start + block, number))
         white = rng.standard_normal((part.stop - start, size))
-        found = _points_along(target, distribution, white)
-        points[part], lp[part], log_weight[part] = found
+        block_points = _points_along(target, distribution, white)
+        points[part], lp[part], log_weight[part] = block_points
     return points, lp, log_weight
 
 
@@ -297,9 +297,9 @@ class Pool:
         """The named quantities of all proposals."""
         return self.naming(self.points)
 
-    def kept(
-        self, index: Int[np.ndarray, " kept"]
-    ) -> dict[str, Shaped[np.ndarray, "kept ..."]]:
+    def chosen(
+        self, index: Int[np.ndarray, " chosen"]
+    ) -> dict[str, Shaped[np.ndarray, "chosen ..."]]:
         """Return the named quantities of some proposals."""
         return {name: values[index] for name, values in self.named.items()}
 
@@ -443,9 +443,7 @@ class ScaleProposer:
     def status(self) -> Status:
         """How the searches for the modes ended: as the worst of those that matter."""
         matter = np.flatnonzero(self.probabilities > 1e-3 * self.probabilities.max())
-        return Status(
-            max(int(self.nodes[place].distribution.status) for place in matter)
-        )
+        return Status(max(int(self.nodes[node].distribution.status) for node in matter))
 
     def plain(self, rng: np.random.Generator, number: int) -> Pool:
         """Draw from the mixture of the normal distributions, in random order."""
@@ -454,7 +452,7 @@ class ScaleProposer:
             return _drawn_points(rng, node.distribution, count)
 
         pool, order = self._pool(rng, number, draw, 0.0), rng.permutation(number)
-        logs, named = (pool.lp[order], pool.log_weight[order]), pool.kept(order)
+        logs, named = (pool.lp[order], pool.log_weight[order]), pool.chosen(order)
         return Pool(pool.points[order], *logs, lambda _: named)
 
     def better(self, rng: np.random.Generator, plain: Weighed) -> Iterator[Weighed]:
@@ -466,7 +464,7 @@ class ScaleProposer:
         target, distribution = top.density, top.distribution
         *near, weight = radial_points(rng, target, distribution, LEAST_BLOCK // 4)
         there = np.isfinite(weight)
-        if _rays_suit(few, target, distribution, *(each[there] for each in near)):
+        if _rays_suit(few, target, distribution, *(values[there] for values in near)):
             yield Weighed.of(self._radial(rng, number), "radial", self._radial)
 
     def _mixed(self, rng: np.random.Generator, number: int) -> Pool:
@@ -506,8 +504,8 @@ class ScaleProposer:
         chosen = systematic(rng, shares, number)
         counts = np.bincount(chosen, minlength=len(self.nodes))
         blocks = []
-        for place in np.flatnonzero(counts):
-            node, count = self.nodes[place], int(counts[place])
+        for index in np.flatnonzero(counts):
+            node, count = self.nodes[index], int(counts[index])
             points, log_density = draw(node, count)
             log_scale = node.log_scale + self.step * (rng.random(count) - 0.5)
             density, scale = node.density, np.exp(log_scale)
@@ -524,11 +522,11 @@ class ScaleProposer:
             named["standard_utility"] = scaled / scale[:, None]
             # Of utilities in units of the scale, which are the model's coordinates.
             lp = joint + free.shape[1] * log_scale
-            log_weight = joint - (log_density + log(shares[place]))
+            log_weight = joint - (log_density + log(shares[index]))
             blocks.append((points, lp, log_weight, named))
         points, lp, log_weight, names = zip(*blocks, strict=True)
         together = {
-            name: np.concatenate([each[name] for each in names]) for name in names[0]
+            name: np.concatenate([named[name] for named in names]) for name in names[0]
         }
         logs = np.concatenate(lp), np.concatenate(log_weight)
         return Pool(np.concatenate(points), *logs, lambda _: together)

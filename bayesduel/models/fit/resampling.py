@@ -239,22 +239,25 @@ def largest_shift(
     weights are those of ``values``. Quantities that do not vary are left out.
     """
     worst, name, spread = 0.0, "", 1.0
-    for key, each in values.items():
-        flat = each.reshape(len(each), -1)
+    for key, array in values.items():
+        flat = array.reshape(len(array), -1)
         own_flat = fitted[key].reshape(len(fitted[key]), -1)
         plain, weighted = own_flat.mean(axis=0), weights @ flat
         width = np.sqrt(weights @ np.square(flat) - np.square(weighted))
-        own = own_flat.std(axis=0)
-        varies = (width > 1e-12 * (1.0 + np.abs(weighted))) & (own > 0)
+        fitted_width = own_flat.std(axis=0)
+        varies = (width > 1e-12 * (1.0 + np.abs(weighted))) & (fitted_width > 0)
         if not np.any(varies):
             continue
-        width, own = np.where(varies, width, 1.0), np.where(varies, own, 1.0)
+        width, fitted_width = (
+            np.where(varies, width, 1.0),
+            np.where(varies, fitted_width, 1.0),
+        )
         shift = np.where(varies, np.abs(weighted - plain) / width, 0.0)
-        place = int(np.argmax(shift))
-        if shift[place] >= worst:
-            worst = float(shift[place])
-            name = f"{key}[{place}]" if each.ndim > 1 else key
-        ratio = own / width
+        index = int(np.argmax(shift))
+        if shift[index] >= worst:
+            worst = float(shift[index])
+            name = f"{key}[{index}]" if array.ndim > 1 else key
+        ratio = fitted_width / width
         far = ratio[int(np.argmax(np.abs(np.log(ratio))))]
         if abs(np.log(far)) > abs(np.log(spread)):
             spread = float(far)
@@ -328,11 +331,11 @@ def _pareto_distribution(excess: Float[np.ndarray, " n"]) -> tuple[float, float]
     matters = weight >= 10.0 * np.finfo(float).eps
     weight, grid = weight[matters], grid[matters]
     rate = np.sum(grid * weight) / np.sum(weight)
-    own = np.mean(np.log1p(-rate * excess))
-    k = (number * own + _PRIOR_WEIGHT * _PRIOR_SHAPE) / (number + _PRIOR_WEIGHT)
+    log_share = np.mean(np.log1p(-rate * excess))
+    k = (number * log_share + _PRIOR_WEIGHT * _PRIOR_SHAPE) / (number + _PRIOR_WEIGHT)
     if np.isnan(k):
         return np.inf, np.nan
-    return float(k), float(-own / rate)
+    return float(k), float(-log_share / rate)
 
 
 def _log_sum(logs: np.ndarray) -> float:

@@ -147,7 +147,7 @@ def standing_columns(
             return _on_scale(posterior, centered, scale, anchor)
 
         both = posterior._both_errors(cluster, lambda named: {"": scores_at(named)})
-        errors = {name: each[""] for name, each in both.items()}
+        errors = {name: error[""] for name, error in both.items()}
     columns = {
         "part": posterior.part_of + 1,
         "rank_lower": ranks["lower"],
@@ -171,7 +171,7 @@ def standing_columns(
             best["condorcet"], posterior.num_draws, len(posterior.parts)
         ),
     }
-    return names, {name: each[places] for name, each in columns.items()}, words
+    return names, {name: column[places] for name, column in columns.items()}, words
 
 
 def _shared_ranks(
@@ -183,8 +183,8 @@ def _shared_ranks(
     mean = scores.mean(axis=0)
     apart = scores - mean
     shared = apart.T @ apart / len(scores)
-    own = np.diagonal(shared)
-    variance = np.maximum(own[:, None] + own - 2.0 * shared, 0.0)
+    variances = np.diagonal(shared)
+    variance = np.maximum(variances[:, None] + variances - 2.0 * shared, 0.0)
     lead = mean - mean[:, None]
     sure = lead > ndtri(probability) * np.sqrt(variance)
     near = part_of[:, None] == part_of
@@ -215,7 +215,7 @@ def _on_scale(
         level,
         "anchor",
         "from -1e6 to 1e6",
-        lambda each: abs(each) <= 1e6,
+        lambda number: abs(number) <= 1e6,
         kind=FitError,
     )
     if name not in posterior.arm_names:
@@ -224,8 +224,8 @@ def _on_scale(
     if len(posterior.parts) > 1:
         rule = f"needs votes that connect all arms, which are in {len(posterior.parts)}"
         raise FitError("anchor", f"{rule} parts", name)
-    own = list(posterior.arm_names).index(name)
-    return unit * (scores - scores[:, own : own + 1]) + level
+    arm = list(posterior.arm_names).index(name)
+    return unit * (scores - scores[:, arm : arm + 1]) + level
 
 
 PARAMETERS = {
@@ -278,8 +278,8 @@ def parameter_summary(
     >>> from bayesduel.inference import fit, parameter_summary
     >>> votes = Comparisons.from_votes(["a", "b"], ["b", "a"], ["left", "tie"])
     >>> model = BradleyTerry(ties=True, order_effect=True)
-    >>> found = parameter_summary(fit(model, votes, method="laplace"))
-    >>> [row["parameter"] for row in found]
+    >>> rows = parameter_summary(fit(model, votes, method="laplace"))
+    >>> [row["parameter"] for row in rows]
     ['first_advantage', 'log_tie']
     """
     check_posterior(posterior)
@@ -296,16 +296,16 @@ def parameter_summary(
         values = draws.reshape(len(draws), -1)
         low, high = _interval(values, probability)
         labels = entries_of(model, posterior.data, name, draws.shape[1:])
-        for place, label in enumerate(labels):
+        for index, label in enumerate(labels):
             rows.append(
                 {
                     "parameter": label,
-                    "mean": float(values[:, place].mean()),
-                    "lower": float(low[place]),
-                    "upper": float(high[place]),
+                    "mean": float(values[:, index].mean()),
+                    "lower": float(low[index]),
+                    "upper": float(high[index]),
                     **{
-                        kind: float(each[name].reshape(-1)[place])
-                        for kind, each in errors.items()
+                        kind: float(error[name].reshape(-1)[index])
+                        for kind, error in errors.items()
                     },
                     "meaning": PARAMETERS.get(name, ""),
                 }

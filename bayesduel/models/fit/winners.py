@@ -40,7 +40,9 @@ def scores_of(
         {name: within_parts(score, block) for name, score in SCORES.items()}
         for block in blocks
     ]
-    return {name: np.concatenate([each[name] for each in by_block]) for name in SCORES}
+    return {
+        name: np.concatenate([block[name] for block in by_block]) for name in SCORES
+    }
 
 
 def over_parts(
@@ -52,27 +54,29 @@ def over_parts(
     """
     if len(parts) == 1:
         return of(slice(None))
-    found: dict[str, np.ndarray] = {}
+    by_name: dict[str, np.ndarray] = {}
     num_arms = sum(map(len, parts))
     for part in parts:
         for name, values in of(part).items():
-            every = found.setdefault(name, np.full(num_arms, np.nan))
+            every = by_name.setdefault(name, np.full(num_arms, np.nan))
             if len(part) > 1:
                 every[part] = values
-    return found
+    return by_name
 
 
 def centered(
     part_of: Int[np.ndarray, " K"], utilities: Float[np.ndarray, "draw K"]
 ) -> Float[np.ndarray, "draw K"]:
     """Return utilities minus the mean of their part; nan for an arm alone in it."""
-    found = np.full(utilities.shape, np.nan)
+    centered_utilities = np.full(utilities.shape, np.nan)
     for number in np.unique(part_of):
         part = np.flatnonzero(part_of == number)
         if len(part) > 1:
-            own = utilities[:, part]
-            found[:, part] = own - own.mean(axis=1, keepdims=True)
-    return found
+            part_utilities = utilities[:, part]
+            centered_utilities[:, part] = part_utilities - part_utilities.mean(
+                axis=1, keepdims=True
+            )
+    return centered_utilities
 
 
 def ordering_scores(fit: Any) -> tuple[str, Shaped[np.ndarray, "draw K"]]:
@@ -107,7 +111,7 @@ def winner_shares(
         "copeland": beaten == beaten.max(axis=1, keepdims=True),
         "borda": borda == borda.max(axis=1, keepdims=True),
     }
-    return {name: np.mean(each, axis=0) for name, each in first.items()}
+    return {name: np.mean(is_first, axis=0) for name, is_first in first.items()}
 
 
 def winner_shares_by_utility(
@@ -122,8 +126,8 @@ def winner_shares_by_utility(
     first = utilities == utilities.max(axis=1, keepdims=True)
     alone = first & (first.sum(axis=1, keepdims=True) == 1)
     shared = first.mean(axis=0)
-    found = {"condorcet": alone.mean(axis=0), "copeland": shared, "borda": shared}
-    return found | best_utility(utilities)
+    shares = {"condorcet": alone.mean(axis=0), "copeland": shared, "borda": shared}
+    return shares | best_utility(utilities)
 
 
 def best_utility(

@@ -240,7 +240,7 @@ class Laplace:
         limit = jnp.where(nearing > 0, gaps[:1] / nearing, jnp.inf).min(axis=1)
         # A look at so many points need not be exact.
         top, ends, lengths, limit = (
-            each.astype(jnp.float32) for each in (mode, normal, depth, limit)
+            values.astype(jnp.float32) for values in (mode, normal, depth, limit)
         )
         votes = jnp.sum(state.votes.won + state.votes.lost)
         stay = surely_before(
@@ -318,17 +318,17 @@ class Laplace:
         self, state: LaplaceBeliefs, points: Float[Array, "draw D"]
     ) -> Float[Array, "draw K K"]:
         """Return the preference matrices of points, in the policy's order of arms."""
-        found = self.pairs(state.votes.won.shape[0]).matrices(points)
+        matrices = self.pairs(state.votes.won.shape[0]).matrices(points)
         if state.order is None:
-            return found
-        return found[:, state.order[:, None], state.order[None, :]]
+            return matrices
+        return matrices[:, state.order[:, None], state.order[None, :]]
 
     def utilities_at(
         self, state: LaplaceBeliefs, points: Float[Array, "draw D"]
     ) -> Float[Array, "draw K"]:
         """Return the utilities of points, in the policy's order of arms."""
-        found = self.pairs(state.votes.won.shape[0]).utilities(points)
-        return found if state.order is None else found[:, state.order]
+        utilities = self.pairs(state.votes.won.shape[0]).utilities(points)
+        return utilities if state.order is None else utilities[:, state.order]
 
 
 # --- The exact posterior, by Markov chains that move every round ----------------------

@@ -67,8 +67,10 @@ def take_by_name(policy: Any) -> None:
     """
     word = policy.posterior
     if isinstance(word, str):
-        found = posterior_named(word)
-        object.__setattr__(policy, "posterior", word if found is None else found)
+        posterior = posterior_named(word)
+        object.__setattr__(
+            policy, "posterior", word if posterior is None else posterior
+        )
 
 
 def check_pair_posterior(posterior: Any, num_arms: int | None = None) -> Any:
@@ -111,8 +113,8 @@ def numbers_named(name: str) -> dict[str, Any]:
         return numbers_of(posterior_named(name))
     model = kind_of(name)()
     numbers = {field.name: getattr(model, field.name) for field in fields(model)}
-    own = {} if name in words("sets") else {"newton_steps": NEWTON_STEPS}
-    return numbers | own
+    steps = {} if name in words("sets") else {"newton_steps": NEWTON_STEPS}
+    return numbers | steps
 
 
 def changed_numbers(posterior: Any) -> dict[str, Any]:
@@ -145,7 +147,7 @@ def with_numbers(posterior: Any, changes: dict[str, Any]) -> Any:
 
     ``PolicyParameterError`` where a value is out of range.
     """
-    own: dict[str, Any] = {}
+    of_posterior: dict[str, Any] = {}
     of_model: dict[str, Any] = {}
     for holder, field in _parameters(posterior):
         if field.name in changes:
@@ -153,10 +155,10 @@ def with_numbers(posterior: Any, changes: dict[str, Any]) -> Any:
             whole = isinstance(value, int) and not isinstance(value, bool)
             if whole and isinstance(field_default(field), float):
                 value = float(value)
-            (own if holder is posterior else of_model)[field.name] = value
+            (of_posterior if holder is posterior else of_model)[field.name] = value
     if of_model:
-        own["model"] = replace(posterior.model, **of_model)
-    changed = replace(posterior, **own)
+        of_posterior["model"] = replace(posterior.model, **of_model)
+    changed = replace(posterior, **of_posterior)
     changed.check()
     return changed
 
@@ -175,7 +177,7 @@ def _parameters(posterior: Any) -> list[tuple[Any, Any]]:
     for field in fields(posterior):
         value = getattr(posterior, field.name)
         if isinstance(value, PreferenceModel) and is_dataclass(value):
-            parameters += [(value, each) for each in fields(value)]
+            parameters += [(value, parameter) for parameter in fields(value)]
         elif field.compare and value is not None:
             parameters.append((posterior, field))
     return parameters

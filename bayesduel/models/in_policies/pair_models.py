@@ -61,8 +61,8 @@ def check_counts(
 
     Outcomes that the model has no place for may be missing at the end.
     """
-    found = np.asarray(getattr(arrays, "counts", None))
-    if found.ndim != 2 or not np.array_equal(found, counts[:, : found.shape[1]]):
+    held = np.asarray(getattr(arrays, "counts", None))
+    if held.ndim != 2 or not np.array_equal(held, counts[:, : held.shape[1]]):
         raise FitError(
             "model",
             "must have arrays with a field counts, with the votes row by row as "
@@ -156,8 +156,11 @@ class PairModel:
     def _closed_form(self, counts: Any) -> PairwiseDensity | None:
         # The log density of counts of all pairs, an arm and itself included.
         model = self.model
-        own = isinstance(model, PairwiseUtilityModel)
-        if not own or type(model).closed_form is not PairwiseUtilityModel.closed_form:
+        is_pairwise = isinstance(model, PairwiseUtilityModel)
+        if (
+            not is_pairwise
+            or type(model).closed_form is not PairwiseUtilityModel.closed_form
+        ):
             return None
         return model.closed_form(PairTables(counts, self.num_arms))
 
@@ -200,8 +203,8 @@ class PairModel:
         rows = counts[1:].reshape(others, others + 2, width)[:, :-1]
         rows = rows.reshape(others * (others + 1), width)
         arrays = with_counts(self.arrays, rows)
-        own = None if automatic else self.model.hessian(arrays)
-        return AutomaticDensity(latent_of(self.model, arrays).log_density, own)
+        hessian = None if automatic else self.model.hessian(arrays)
+        return AutomaticDensity(latent_of(self.model, arrays).log_density, hessian)
 
     def falling(self, votes: VoteTables, dtype: Any = jnp.float64) -> PointDensity:
         """Return the log joint density where many points of few rows are looked at.
@@ -227,13 +230,13 @@ class PairModel:
         return come_from(model, names, (BradleyTerry, Thurstone))
 
     def _counts(self, votes: VoteTables) -> Float[Array, "row outcome"]:
-        found = [votes.won.reshape(-1), votes.lost.reshape(-1)]
+        columns = [votes.won.reshape(-1), votes.lost.reshape(-1)]
         # Nobody answers "tie" in a duel; the model may have a place for it.
         ties = bool(getattr(self.model, "ties", False))
         if not self.in_closed_form:
             ties = self.arrays.counts.shape[1] > 2
-        found += [jnp.zeros_like(found[0])] * ties
-        return jnp.stack(found, axis=1).astype(jnp.float64)
+        columns += [jnp.zeros_like(columns[0])] * ties
+        return jnp.stack(columns, axis=1).astype(jnp.float64)
 
     def named(
         self, points: Float[Array, "draw D"]
@@ -264,7 +267,7 @@ class PairModel:
         with jax.enable_x64(True):
             point = jax.ShapeDtypeStruct((2, self.size), jnp.float64)
             try:
-                found = jax.eval_shape(self.matrices, point).shape
+                returned = jax.eval_shape(self.matrices, point).shape
             except (TypeError, IndexError, AttributeError) as error:
                 raise PolicyParameterError(
                     "model",
@@ -273,12 +276,12 @@ class PairModel:
                     remedy="write it with jax.numpy, without NumPy functions, "
                     "changes in place or branches on values",
                 ) from error
-        if found != shape:
+        if returned != shape:
             raise PolicyParameterError(
                 "model",
                 f"must have preference_matrices, in {name}, that return an array of "
                 f"the shape {shape} for two draws of {self.num_arms} arms",
-                found,
+                returned,
             )
 
 

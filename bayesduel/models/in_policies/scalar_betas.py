@@ -72,7 +72,7 @@ _fraction: Any = compiled(incomplete_beta_fraction)
 kl_to_half: Any = compiled(divergences.kl_to_half)
 """For other kernels, too."""
 
-_COEFFICIENTS = np.array([[*each, *[0.0] * (12 - len(each))] for each in _SERIES])
+_COEFFICIENTS = np.array([[*series, *[0.0] * (12 - len(series))] for series in _SERIES])
 """One row per power of 1 / nu, from the constant coefficient on."""
 
 _SMALLEST = 1e-300
@@ -168,14 +168,14 @@ def _expanded_tail(fewer: float, duels: float) -> float:
     size = duels + 2.0
     delta = min((0.5 * duels - fewer) / size, _LARGEST_DELTA)
     square = delta * delta
-    one = other = third = fourth = 0.0
+    first = second = third = fourth = 0.0
     # Four sums at once: each waits for its own last product only.
     for power in range(11, -1, -1):
-        one = one * square + _COEFFICIENTS[0, power]
-        other = other * square + _COEFFICIENTS[1, power]
+        first = first * square + _COEFFICIENTS[0, power]
+        second = second * square + _COEFFICIENTS[1, power]
         third = third * square + _COEFFICIENTS[2, power]
         fourth = fourth * square + _COEFFICIENTS[3, power]
-    total = one + (other + (third + fourth / size) / size) / size
+    total = first + (second + (third + fourth / size) / size) / size
     exponent = size * kl_to_half(delta)
     correction = math.exp(-exponent) * delta * total / math.sqrt(2 * math.pi * size)
     return 0.5 * math.erfc(math.sqrt(exponent)) + correction
@@ -283,15 +283,15 @@ def _offset_by_power(first: float, second: float, rng: Generator) -> float:
     tail = second * (low - high) if steep else 0.0
     largest = max(-slope * math.log(2.0), 0.0)
     while True:
-        place = (1.0 - rng.random()) * (1.0 + tail)
-        if place <= 1.0:
-            log_share = math.log(place) / second
+        share = (1.0 - rng.random()) * (1.0 + tail)
+        if share <= 1.0:
+            log_share = math.log(share) / second
             x = math.exp(log_share) / rate
             excess = slope * math.log1p(-x) - largest
             # Next to 1/2 the difference would have no digits.
             offset = 0.5 - x if steep else -0.5 * math.expm1(log_share)
         else:
-            x = -math.log(low - (place - 1.0) / tail * (low - high)) / rate
+            x = -math.log(low - (share - 1.0) / tail * (low - high)) / rate
             excess = slope * math.log1p(-x) + rate * x
             excess += (second - 1.0) * math.log(max(x * rate, 1.0))
             offset = 0.5 - x

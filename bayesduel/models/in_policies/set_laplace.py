@@ -95,8 +95,8 @@ class SetLaplace:
         number = num_arms or 3
         # A single set, of all arms: of pairs there may be too many.
         check_held(self.model, lambda: _template(self.model, number, number, no_choice))
-        own = type(self.model).utilities is not PreferenceModel.utilities
-        if not own and "utility" not in self.model.dims():
+        has_utilities = type(self.model).utilities is not PreferenceModel.utilities
+        if not has_utilities and "utility" not in self.model.dims():
             raise PolicyParameterError(
                 "model", "must have utilities, by which sets are chosen", self.model
             )
@@ -221,8 +221,8 @@ def _prior(
     arrays = _template(model, num_arms, subset_size, no_choice)
     empty = with_counts(arrays, np.zeros_like(arrays.counts))
     # While a program is traced, this thread would compile every operation by itself.
-    with ThreadPoolExecutor(1) as other:
-        distribution = other.submit(density_of(model, empty).laplace).result()
+    with ThreadPoolExecutor(1) as executor:
+        distribution = executor.submit(density_of(model, empty).laplace).result()
     return np.asarray(distribution.mode), np.asarray(distribution.factor)
 
 
