@@ -49,10 +49,10 @@ def refuse_control_characters(
     # Most texts are plain, and this is fast.
     if not isinstance(text, str) or text.isprintable():
         return
-    found = (_NO_LINES if lines else _CONTROL).search(text)
-    if found is not None:
+    match = (_NO_LINES if lines else _CONTROL).search(text)
+    if match is not None:
         rule = "must be without control characters, and has "
-        rule += f"U+{ord(found[0]):04X} at position {found.start()}"
+        rule += f"U+{ord(match[0]):04X} at position {match.start()}"
         raise kind(argument, rule, text, index=index, remedy="leave it out")
 
 
@@ -71,8 +71,8 @@ def visible(text: str, *, lines: bool = False) -> str:
     return (_NO_LINES if lines else _CONTROL).sub(_written, text)
 
 
-def _written(found: re.Match[str]) -> str:
-    return _SHORT.get(found[0], f"\\u{ord(found[0]):04x}")
+def _written(match: re.Match[str]) -> str:
+    return _SHORT.get(match[0], f"\\u{ord(match[0]):04x}")
 
 
 def json_text(data: Any, **options: Any) -> str:

@@ -96,9 +96,9 @@ def default_object(text: str, kind: NamedKind) -> tuple[Any, str]:
             f"{kind.noun}",
         )
     needed = [
-        each.name
-        for each in fields(value)  # pyright: ignore[reportArgumentType]
-        if each.default is MISSING and each.default_factory is MISSING
+        parameter.name
+        for parameter in fields(value)  # pyright: ignore[reportArgumentType]
+        if parameter.default is MISSING and parameter.default_factory is MISSING
     ]
     if needed:
         raise kind.error(
@@ -157,7 +157,7 @@ def read_parameters(
 def usual_value(instance: Any, parameter: str) -> Any:
     """Return the value of a field, as a float where it is annotated as one."""
     value = getattr(instance, parameter)
-    annotated = {each.name: each.type for each in fields(instance)}.get(parameter)
+    annotated = {known.name: known.type for known in fields(instance)}.get(parameter)
     is_float = annotated is float or annotated == "float"
     if is_float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
@@ -243,10 +243,10 @@ def title_with_changes(instance: Any) -> str:
     ('ETC', 'ETC:rounds=50')
     """
     changed = [
-        f"{each.name}={value_text(getattr(instance, each.name))}"
-        for each in fields(instance)
-        if each.metadata.get("distribution", True)
-        and not _is_default(getattr(instance, each.name), each)
+        f"{parameter.name}={value_text(getattr(instance, parameter.name))}"
+        for parameter in fields(instance)
+        if parameter.metadata.get("distribution", True)
+        and not _is_default(getattr(instance, parameter.name), parameter)
     ]
     # An inherited title belongs to another class.
     title = vars(type(instance)).get("title") or type(instance).__name__

@@ -225,9 +225,9 @@ class Board:
         """
         return _without_judges(self)
 
-    def name(self, place: int) -> str:
+    def name(self, rank: int) -> str:
         """Return the arm at a place of the order, from 0."""
-        return self.data.arm_names[self.order[place]]
+        return self.data.arm_names[self.order[rank]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,19 +327,19 @@ def more_votes(board: Board) -> tuple[MoreVotes, ...]:
     together as those do that are there.
     """
     apart, lines = board.separation, []
-    for one, other in zip(board.order[:-1], board.order[1:], strict=True):
-        if apart.is_better[one, other]:
+    for better, worse in zip(board.order[:-1], board.order[1:], strict=True):
+        if apart.is_better[better, worse]:
             continue
-        names = board.data.arm_names[one], board.data.arm_names[other]
-        gap = float(board.utilities[one] - board.utilities[other])
-        inflation = float(apart.inflation[one, other])
-        known = inflation / float(apart.errors[one, other]) ** 2
+        names = board.data.arm_names[better], board.data.arm_names[worse]
+        gap = float(board.utilities[better] - board.utilities[worse])
+        inflation = float(apart.inflation[better, worse])
+        known = inflation / float(apart.errors[better, worse]) ** 2
         # More than the critical number of errors, with the power that is wanted.
         wanted = inflation * (apart.critical + ndtri(POWER)) ** 2
         part = board.posterior.part_of
         needed = None
-        if part[one] == part[other] and gap > 0.0:
-            more = board.scale.information_of_vote(int(one), int(other))
+        if part[better] == part[worse] and gap > 0.0:
+            more = board.scale.information_of_vote(int(better), int(worse))
             number = max(1.0, np.ceil((wanted / gap**2 - known) / more))
             needed = int(number) if number <= _MOST_MORE else None
         lines.append(MoreVotes(*names, gap, needed))
@@ -487,12 +487,12 @@ def _agreement(data: Comparisons) -> tuple[float, int]:
     context = data.columns.get("context", np.zeros(len(data.first), dtype=np.int64))
     swapped = data.first > data.second
     columns = data.first, data.second, context, data.columns["judge"]
-    for row, (one, other, about, judge) in enumerate(
+    for row, (first, second, about, judge) in enumerate(
         zip(*(column.tolist() for column in columns), strict=True)
     ):
         outcome = int(np.argmax(data.counts[row]))
         named = -1 if outcome == 2 else int((outcome == 1) != bool(swapped[row]))
-        unit = units[min(one, other), max(one, other), about]
+        unit = units[min(first, second), max(first, second), about]
         unit.setdefault(data.labels["judge"][judge], Said(named, row))
     shared = [unit for unit in units.values() if len(unit) > 1]
     return alpha_of(shared, 2), len(shared)

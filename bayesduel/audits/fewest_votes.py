@@ -135,10 +135,10 @@ def fewest_of_wins(pairs: Comparisons) -> FewestVotes:
     _, rival, wins, tied = best
     taken: dict[tuple[int, int, bool], int] = {}
     for is_tie, table, left in ((False, won, wins), (True, ties, tied)):
-        for other in np.argsort(-table[leader], kind="stable").tolist():
-            number = min(left, int(table[leader, other]))
-            if number and not (is_tie and other == rival):
-                taken[leader, other, is_tie] = number
+        for opponent in np.argsort(-table[leader], kind="stable").tolist():
+            number = min(left, int(table[leader, opponent]))
+            if number and not (is_tie and opponent == rival):
+                taken[leader, opponent, is_tie] = number
                 left -= number
     return _unseated(pairs, "wins", leader, rival, taken)
 
@@ -211,8 +211,8 @@ def _unseated(
         is_exact=lowest == total,
         at_least=lowest,
         removed=tuple(
-            RemovedVotes(names[one], names[other], is_tie, number)
-            for (one, other, is_tie), number in sorted(
+            RemovedVotes(names[winner], names[loser], is_tie, number)
+            for (winner, loser, is_tie), number in sorted(
                 taken.items(), key=lambda item: (-item[1], item[0])
             )
         ),
@@ -416,8 +416,8 @@ def fewest_on_scale(scale: Scale) -> FewestVotes:
     taken = {}
     for row, outcome in zip(*np.nonzero(counts - best), strict=True):
         arms = int(pairs.first[row]), int(pairs.second[row])
-        one, other = arms[::-1] if outcome == 1 else arms
-        taken[one, other, bool(outcome == 2)] = round(
+        winner, loser = arms[::-1] if outcome == 1 else arms
+        taken[winner, loser, bool(outcome == 2)] = round(
             float((counts - best)[row, outcome])
         )
     rival = int(np.argmax(after))
@@ -452,9 +452,9 @@ def _most_influential(
 
     if not len(order) or sums[-1] < lead:
         return int(number.sum()), without
-    place = int(np.argmax(sums >= lead))
-    lacking = lead - sums[place] + number[place] * effect[place]
-    needed = before[place] + min(np.ceil(lacking / effect[place]), number[place])
+    index = int(np.argmax(sums >= lead))
+    lacking = lead - sums[index] + number[index] * effect[index]
+    needed = before[index] + min(np.ceil(lacking / effect[index]), number[index])
     return int(needed), without
 
 

@@ -49,7 +49,7 @@ def check_folder(
     path = as_path("out", path)
     try:
         path.mkdir(parents=True, exist_ok=True)
-        held = {each.name for each in path.iterdir()}
+        held = {file.name for file in path.iterdir()}
         if not os.access(path, os.W_OK | os.X_OK):
             raise PermissionError(13, "Permission denied", str(path))
     except FileExistsError as error:
@@ -86,7 +86,7 @@ def check_folder(
         )
     held = {name for name in held if not _OF_REQUEST.fullmatch(name)} - {OWN}
     if held == {CHUNKS}:
-        held = {each.name for each in (path / CHUNKS).iterdir()}
+        held = {file.name for file in (path / CHUNKS).iterdir()}
         held = {name for name in held if not UNFINISHED.fullmatch(name)}
     if held and not (resume or overwrite):
         go_on = "" if kind in _AT_ONCE else "go on from what it holds ({resume}), "
@@ -97,10 +97,10 @@ def check_folder(
 
 def require_folder(path: Any, *, resume: bool, overwrite: bool) -> None:
     """Raise where something is to be done with a folder that is not named."""
-    for name, asked in (("resume", resume), ("overwrite", overwrite)):
-        if asked and path is None:
+    for name, wanted in (("resume", resume), ("overwrite", overwrite)):
+        if wanted and path is None:
             rule = "needs a folder"
-            raise OutputFolderError(name, rule, asked, remedy="give {out}")
+            raise OutputFolderError(name, rule, wanted, remedy="give {out}")
 
 
 def unwritable(path: Path, error: OSError) -> OutputFolderError:

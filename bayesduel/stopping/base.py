@@ -130,8 +130,8 @@ _COUNT, _LOOK = count, look
 def observe(state: Any, first: int, second: int, won: bool) -> int:
     """Take in that ``first`` has won or lost a duel; return an arm, or a code above."""
     count(state, first, second, int(won), int(not won))
-    found = look(state, False)
-    return found.answer if found.stopped else GO_ON
+    seen = look(state, False)
+    return seen.answer if seen.stopped else GO_ON
 
 
 @compiled
@@ -147,11 +147,11 @@ def conclude(state: Any, wins: Float[np.ndarray, "K K"]) -> StoppingState:
     """Count duels into a new state and look: in Python or, of many arms, compiled."""
     counts = wins.astype(np.int64)
     if len(counts) > MOST_ARMS:
-        found = _program(f"{part_name(state)}-table")(state, counts)
+        concluded = _program(f"{part_name(state)}-table")(state, counts)
     else:
         # Python reads fields of records, as Numba does.
-        found = _count_and_look(unpacked(state), unpacked(counts))
-    stopped, answer, leader, evidence, threshold = found
+        concluded = _count_and_look(unpacked(state), unpacked(counts))
+    stopped, answer, leader, evidence, threshold = concluded
     return StoppingState(
         bool(stopped), int(answer), int(leader), float(evidence), float(threshold)
     )
@@ -223,14 +223,14 @@ class FirstOf(StoppingRule):
         if not isinstance(given, tuple) or not given:
             rule = "must be a tuple of at least one rule"
             raise StoppingRuleError("rules", rule, given)
-        for index, each in enumerate(given):
-            check_rule("rules", each, index)
+        for index, member in enumerate(given):
+            check_rule("rules", member, index)
 
     def new_state(self, num_arms: int) -> Any:
         """Return the states of all rules."""
         *others, last = (rule.new_state(num_arms) for rule in self.rules)
-        for each in reversed(others):
-            last = OneOrOther(each, last)
+        for state in reversed(others):
+            last = OneOrOther(state, last)
         return last
 
 
@@ -309,9 +309,9 @@ def _look_sometimes(state: LooksLeft, in_full: bool) -> StoppingState:
     looks = state.counts[1] % state.counts[0] == 0
     if not looks and not in_full:
         return conclusion(False, NOBODY, 0.0, 0.0)
-    found = look(state.rule, in_full)
-    stopped = found.stopped and looks
-    return conclusion(stopped, found.leader, found.evidence, found.threshold)
+    seen = look(state.rule, in_full)
+    stopped = seen.stopped and looks
+    return conclusion(stopped, seen.leader, seen.evidence, seen.threshold)
 
 
 implement(LooksLeft, _count_for_look, _look_sometimes)

@@ -205,9 +205,9 @@ def _look_at_evidence(state: EvidenceSoFar, in_full: bool) -> StoppingState:
             now.base += state.pairs[one, other].better - state.pairs[one, other].cost
     now.bound = -math.inf
     for arm in range(num_arms):
-        found = now.base + _least_turned(state, arm)
-        if found > now.bound:
-            now.bound, leader = found, arm
+        evidence = now.base + _least_turned(state, arm)
+        if evidence > now.bound:
+            now.bound, leader = evidence, arm
     return conclusion(now.bound >= now.threshold, leader, now.bound, now.threshold)
 
 
@@ -240,18 +240,18 @@ def _cost_of_rival(state: EvidenceSoFar, arm: int, rival: int, missing: int) -> 
             continue
         for cost in (state.pairs[rival, other].cost, state.pairs[other, arm].cost):
             if cost > 0.0 and (count < missing or cost < smallest[count - 1]):
-                place = count if count < missing else count - 1
-                count = max(count, place + 1)
-                while place > 0 and smallest[place - 1] > cost:
-                    smallest[place] = smallest[place - 1]
-                    place -= 1
-                smallest[place] = cost
+                index = count if count < missing else count - 1
+                count = max(count, index + 1)
+                while index > 0 and smallest[index - 1] > cost:
+                    smallest[index] = smallest[index - 1]
+                    index -= 1
+                smallest[index] = cost
     direct, total = state.pairs[rival, arm].cost, 0.0
     with_direct = direct if direct > 0.0 else math.inf
-    for place in range(missing):
-        if place == missing - 2:
+    for index in range(missing):
+        if index == missing - 2:
             with_direct += total
-        total = total + smallest[place] if place < count else math.inf
+        total = total + smallest[index] if index < count else math.inf
     return min(total, with_direct)
 
 
@@ -450,8 +450,7 @@ def _look_at_posterior(state: PosteriorSoFar, in_full: bool) -> StoppingState:
         for other in range(num_arms):
             if other != rival and other != leader:
                 most += 2
-                own = state.probability[rival, other]
-                _add(tail, own, most - 1)
+                _add(tail, state.probability[rival, other], most - 1)
                 _add(tail, state.probability[other, leader], most)
         direct = state.probability[rival, leader]
         wrong += direct * tail[num_arms - 2] + (1.0 - direct) * tail[num_arms]

@@ -117,13 +117,13 @@ def labels_of(name: str, values: Any) -> tuple[Any, ...]:
         different = labels
     for label in different:
         if _is_missing(label):
-            row = next(row for row, each in enumerate(labels) if _is_missing(each))
+            row = next(row for row, entry in enumerate(labels) if _is_missing(entry))
             remedy = "name it, or leave out its row, as with dropna() of pandas"
             refuse(name, "is missing", label, index=row, remedy=remedy)
         # Numbers are names too, as those of the columns of a table.
         plain = isinstance(label, str | int | float | np.generic)
         if not plain or not _UNWRITABLE.isdisjoint(str(label)):
-            row = next(row for row, each in enumerate(labels) if each is label)
+            row = next(row for row, entry in enumerate(labels) if entry is label)
             refuse(name, "must be a name that can be written to a file", label,
                    index=row)  # fmt: skip
     return labels
@@ -212,7 +212,7 @@ def arm_positions(
     for text in set(texts) - position.keys():
         number = _WHOLE_FLOAT.fullmatch(text)
         if number is None or number[1] not in position:
-            row = next(row for row, each in enumerate(texts) if each not in position)
+            row = next(row for row, known in enumerate(texts) if known not in position)
             text, listed = texts[row], shortened(arm_names)
             remedy = f"{near_names(text, arm_names)}the {len(arm_names)} arms: {listed}"
             rule = f"names the unknown arm {text!r}"
@@ -229,7 +229,7 @@ def shortened(names: Sequence[str], most: int = 6) -> str:
 
 def check_lengths(**columns: Any) -> None:
     """Raise unless all columns are equally long."""
-    lengths = [len(each) for each in columns.values()]
+    lengths = [len(column) for column in columns.values()]
     if len(set(lengths)) > 1:
         *names, last = columns
         refuse(f"{', '.join(names)} and {last}", "must be equally long", lengths)
@@ -253,7 +253,7 @@ def check_array(
         n not in (None, m) for n, m in zip(shape, values.shape, strict=True)
     ):
         words = {"i": "integers", "f": "floats", "b": "True and False"}[kind]
-        size = ", ".join("n" if each is None else str(each) for each in shape)
+        size = ", ".join("n" if length is None else str(length) for length in shape)
         if isinstance(values, np.ndarray):
             values = f"{values.dtype}{list(values.shape)}"
         rule = f"must be an array of {words} of the shape ({size})"
@@ -321,8 +321,8 @@ def codes_of(
 ) -> tuple[Int64[np.ndarray, " row"], tuple[str, ...]]:
     """Return the place of each label among the different ones, and these, sorted."""
     names = tuple(sorted(set(labels)))
-    place = {label: at for at, label in enumerate(names)}
-    return np.array([place[label] for label in labels], dtype=np.int64), names
+    position = {label: at for at, label in enumerate(names)}
+    return np.array([position[label] for label in labels], dtype=np.int64), names
 
 
 def components(
