@@ -120,18 +120,7 @@ def _not_imported(
 def read_parameters(
     text: str, rest: str, kind: NamedKind, word: Callable[[str, str], str | None]
 ) -> dict[str, Any]:
-    """Read ``parameter=value`` between commas.
-
-    Parameters
-    ----------
-    text, rest : str
-        The whole text, for errors, and the part of it that holds the parameters.
-    kind : NamedKind
-        What the text names.
-    word : callable
-        Returns the value of a parameter that is a word, given the name and the value;
-        None for any other parameter, which may be a number.
-    """
+    """Read ``parameter=value`` between commas."""
     parameters: dict[str, Any] = {}
     for part in filter(None, (piece.strip() for piece in rest.split(","))):
         parameter, equals, value = (piece.strip() for piece in part.partition("="))

@@ -126,19 +126,7 @@ class MoreVotes:
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """The votes and the fitted model, which all checks share.
-
-    Attributes
-    ----------
-    data : Comparisons
-    level : float
-        Probability of a false alarm of each test, and of an error of all intervals.
-    seed : int
-    cluster : str or None
-        The column of which errors are clustered; None for the usual one.
-    time : str or None
-        The column that says when votes were cast.
-    """
+    """The votes and the fitted model, which all checks share."""
 
     data: Comparisons
     level: float
@@ -218,11 +206,7 @@ class Board:
 
     @cached_property
     def without_judges(self) -> list[tuple[str, float, str, float]]:
-        """Leads without single judges, the worst for the leader first.
-
-        The judge, how many votes are theirs, who leads without them, and by how much
-        the leader of all votes is ahead of the next arm then.
-        """
+        """Judge, votes, leader and lead without single judges, the worst lead first."""
         return _without_judges(self)
 
     def name(self, rank: int) -> str:
@@ -232,19 +216,7 @@ class Board:
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """All differences of utilities, with intervals that hold at once.
-
-    Attributes
-    ----------
-    errors : float (K, K)
-        Standard errors of the differences.
-    critical : float
-        Half the width of each interval, in standard errors.
-    is_better : bool (K, K)
-        Whether the interval of utility i minus utility j is above 0.
-    inflation : float (K, K)
-        How many times larger clustered variances are than the model's.
-    """
+    """All differences of utilities, with intervals that hold at once."""
 
     errors: Float[np.ndarray, "K K"]
     critical: float
@@ -320,12 +292,8 @@ def _separation(board: Board) -> Separation:
 
 
 def more_votes(board: Board) -> tuple[MoreVotes, ...]:
-    """Return what would settle each pair of neighbors that is open.
-
-    A vote on a pair adds its information to that of the difference: from 1/v to
-    1/v + n w after n votes. Where errors are clustered, further votes are taken to hang
-    together as those do that are there.
-    """
+    """Return what would settle each pair of neighbors that is open."""
+    # After n votes of information w the precision of a difference is 1/v + n w.
     apart, lines = board.separation, []
     for better, worse in zip(board.order[:-1], board.order[1:], strict=True):
         if apart.is_better[better, worse]:
@@ -602,12 +570,7 @@ def _single_judges(board: Board) -> Check:
 
 
 def _duplicates(board: Board) -> Check:
-    """Compare the votes that say all the same with what chance gives.
-
-    Votes with the same entries in all columns, on the same pair in the same order, with
-    the same answer. By chance, labels of who, when and about what are dealt out anew
-    among the votes.
-    """
+    """Compare votes that say all the same with those by chance, labels permuted."""
     name, data = "duplicates", board.data
     what = f"more repeated votes than by chance, by {LEAST_REPEATS:.0%} of all votes"
     threshold = f"p at most {board.level:g}: {what}"
@@ -673,11 +636,7 @@ def _mirrored(board: Board) -> Check:
 
 
 def _drift(board: Board) -> Check:
-    """Test whether utilities change with the time, by Rao's score test.
-
-    Of votes that are no ties, against utilities that are linear in the ranks of the
-    times: chi square with K - 1 degrees of freedom.
-    """
+    """Test whether utilities change with the time, by Rao's score test."""
     name, what = "drift", "strengths change with the time (score test)"
     threshold = f"p at most {board.level:g}: {what}"
     if board.time is None:

@@ -224,14 +224,7 @@ def _unseated(
 
 @dataclass(frozen=True)
 class Scale:
-    """Modes of Bradley and Terry's model, of many tables of votes on the same pairs.
-
-    Attributes
-    ----------
-    model : BradleyTerry
-    pairs : Comparisons
-        One row per pair, which both orders share.
-    """
+    """Modes of Bradley and Terry's model, of many tables of votes on the same pairs."""
 
     model: BradleyTerry
     pairs: Comparisons
@@ -273,12 +266,7 @@ class Scale:
     def modes(
         self, counts: Float[np.ndarray, "set row outcome"]
     ) -> Float[np.ndarray, "set D"]:
-        """Return the mode of each table of votes.
-
-        By Newton's method for all tables at once, from the mode of all votes. Tables
-        for which that does not end, and large ones, are left to the search of
-        :func:`fit`.
-        """
+        """Return the mode of each table of votes."""
         rows, size = counts.shape[1], len(self.mode)
         points = np.repeat(self.mode[None], len(counts), axis=0)
         left = np.arange(len(counts))
@@ -344,14 +332,11 @@ class Scale:
         leader: int,
         rivals: Iterable[int],
     ) -> Iterator[Float[np.ndarray, "row outcome"]]:
-        """Yield for each rival how much a vote of each kind adds to the lead over it.
-
-        To first order, by the influence of the vote: its score along the inverse of the
-        curvature, by which Huang, Shen, Wei and Broderick (2025) choose votes to be
-        dropped.
-        """
+        """Yield for each rival what a vote of each kind adds to the lead over it."""
+        # The score of the vote along the inverse of the curvature (Huang, Shen, Wei and
+        # Broderick 2025).
         density, ties = self._of(counts), self.model.ties
-        factor = cho_factor(-density.gradient_and_hessian(point)[1])
+        factor = cho_factor(-density.hessian(point))
         gap, tie = density.coordinates.rows(density.votes, point)
         scores = []
         for outcome in np.eye(counts.shape[1]):
@@ -434,11 +419,7 @@ def _most_influential(
     counts: Float[np.ndarray, "row outcome"],
     lead: float,
 ) -> tuple[int, Callable[[int], Float[np.ndarray, "row outcome"]]]:
-    """Return how many votes make up for a lead to first order, the best ones first.
-
-    Or how many votes have an effect at all, where these do not suffice; and a function
-    that returns the votes which are left without so many of them.
-    """
+    """Return how many votes make up for a lead, and what leaves so many of them out."""
     order = np.argsort(-effects, axis=None, kind="stable")
     order = order[(effects.ravel() > 0)[order]]
     number, effect = counts.ravel()[order], effects.ravel()[order]
@@ -498,10 +479,7 @@ def _enumerated(
     most: float,
     unseats: Callable[[np.ndarray], np.ndarray],
 ) -> tuple[int, Float[np.ndarray, "row outcome"] | None]:
-    """Remove all sets of fewer than ``most`` votes, the smallest first.
-
-    Returns a lower bound, and the votes that are left where fewer do.
-    """
+    """Remove sets of fewer than ``most`` votes; return a lower bound, and the rest."""
     flat = counts.ravel()
     kinds = np.flatnonzero(flat > 0)
     left, number = _MOST_REFITS, 1

@@ -115,13 +115,7 @@ def as_path(
     value: Any,
     error: type[ArgumentError] = OutputFolderError,
 ) -> Path:
-    """Return ``value`` as a path.
-
-    Raises
-    ------
-    ValueError
-        Of the type ``error``, if it is no path.
-    """
+    """Return ``value`` as a path."""
     if not isinstance(value, str | os.PathLike) or not str(value):
         remedy = "give a str or pathlib.Path"
         raise error(argument, "must be a path", value, remedy=remedy)
@@ -137,10 +131,7 @@ def as_path(
 
 
 def read_marker(folder: Path) -> dict[str, Any] | None:
-    """Return what the marker of a folder says; None if there is none.
-
-    Raises ``OutputFolderError`` if it cannot be understood, or is of a newer layout.
-    """
+    """Return what the marker of a folder says; None if there is none."""
     file = folder / OWN / MARKER
     try:
         text = file.read_text("utf-8")
@@ -169,11 +160,7 @@ def read_marker(folder: Path) -> dict[str, Any] | None:
 
 
 def read_checked(file: Path) -> bytes:
-    """Read a file, and hold it against the checksum in the marker beside it, if any.
-
-    Raises ``OutputFolderError`` if it cannot be read, or its content is not what was
-    written.
-    """
+    """Read a file, and hold it against the checksum in the marker beside it, if any."""
     try:
         data = file.read_bytes()
     except OSError as error:
@@ -211,11 +198,7 @@ def _check_digest(file: Path, digest: str) -> None:
 
 @contextmanager
 def renamed_when_whole(file: Path, mode: int = 0o666) -> Iterator[Path]:
-    """Yield the name of a new file that takes the place of another once it is whole.
-
-    It is empty at first; ``mode`` are its permissions, less those that the user takes
-    away from all files. Where the block ends in an error nothing is left of it.
-    """
+    """Yield the name of a new file that takes the place of another once it is whole."""
     unfinished = file.with_name(f".bayesduel-{token_hex(8)}.unfinished")
     try:
         os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
@@ -230,11 +213,7 @@ def renamed_when_whole(file: Path, mode: int = 0o666) -> Iterator[Path]:
 
 
 def write_whole(file: Path, data: bytes | memoryview) -> None:
-    """Write a file under a name of its own first, then rename it.
-
-    Raises ``OutputWriteError`` if it cannot be written; nothing is left of it, and an
-    older file stays.
-    """
+    """Write a file under a name of its own first, then rename it."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with renamed_when_whole(file) as unfinished:

@@ -111,12 +111,7 @@ def read_text(
     error: type[ArgumentError],
     largest: int = LARGEST_FILE,
 ) -> str:
-    """Return the text of a file in UTF-8, perhaps compressed with gzip.
-
-    Characters are composed (Unicode's form NFC), so that the two ways to write an
-    accented letter are one. Raises as :func:`read_bytes`, and ``error`` for anything
-    but text in UTF-8.
-    """
+    """Return the text of a file in UTF-8, perhaps compressed with gzip."""
     content = read_bytes(path, error=error, largest=largest)
     return decoded(content, path, error)
 
@@ -157,12 +152,7 @@ def decoded(
 def rows_of(
     text: str, name: str, *, separators: str, error: type[ArgumentError]
 ) -> list[list[str]]:
-    """Return the rows of the text of a table called so, without blank lines.
-
-    The separator is the one that the first line holds most often, the first of
-    ``separators`` where none is there. Cells in quotes may hold separators, line ends
-    and doubled quotes; a quote that is not closed is refused.
-    """
+    """Return the rows of the text of a table called so, without blank lines."""
     if problem := no_table(text, name):
         rule, remedy = problem
         raise error(name, rule, text[:40], remedy=remedy)

@@ -49,12 +49,8 @@ def check_real(
     high: float = 1e6,
     index: tuple[int, ...] | None = None,
 ) -> None:
-    """Raise unless a value is a number of Python or NumPy from ``low`` to ``high``.
-
-    Beyond 1e-6 and 1e6, squares and exponentials of what is drawn leave the range of
-    float64 or its digits, and no scale of utilities or number of pseudo-votes means
-    anything. Other numbers, such as Decimal, are none to JAX.
-    """
+    """Raise unless a value is a number of Python or NumPy from ``low`` to ``high``."""
+    # Beyond 1e-6 and 1e6 squares and exponentials of what is drawn leave float64.
     plain = isinstance(value, int | float | np.integer | np.floating)
     if not plain or isinstance(value, bool) or not low <= as_number(value) <= high:
         bounds = f"from {low:g} to {high:g}".replace("e-0", "e-").replace("e+0", "e")

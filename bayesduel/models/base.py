@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
 
 def axes_of(model: PreferenceModel, name: str, number: int) -> tuple[str, ...]:
-    """Return names of the axes of a quantity: the model's own, or numbered ones.
-
-    ``FitError`` if the model names more or fewer axes than there are.
-    """
+    """Return names of the axes of a quantity: the model's own, or numbered ones."""
     axes = model.dims().get(name)
     if axes is None:
         # As ArviZ calls them.
@@ -45,10 +42,7 @@ def axes_of(model: PreferenceModel, name: str, number: int) -> tuple[str, ...]:
 def labels_along(
     model: PreferenceModel, data: Any, sizes: Mapping[Any, int]
 ) -> dict[str, list[str]]:
-    """Return the labels that the model has for axes of these lengths.
-
-    ``FitError`` if there are more or fewer labels than entries along an axis.
-    """
+    """Return the labels that the model has for axes of these lengths."""
     by_axis = {}
     for axis, labels in model.coords(data).items():
         if axis not in sizes:
@@ -67,10 +61,7 @@ def labels_along(
 def entries_of(
     model: PreferenceModel, data: Any, name: str, shape: Sequence[int]
 ) -> list[str]:
-    """Name every entry of a quantity, such as "bias[judge 3]", the last axis fastest.
-
-    Entries along an axis without labels are numbered from 0.
-    """
+    """Name the entries of a quantity, as "bias[judge 3]", the last axis fastest."""
     if not shape:
         return [name]
     axes = axes_of(model, name, len(shape))

@@ -223,10 +223,7 @@ class LikelihoodOfDraws:
     def __call__(
         self, utility: Float[np.ndarray, "draw K"], tie: Float[np.ndarray, " draw"]
     ) -> Float[np.ndarray, " draw"] | None:
-        """Return the log likelihood of draws; None where worths are too far apart.
-
-        ``tie`` is log nu, minus infinity without ties.
-        """
+        """Return the log likelihood of draws; None where worths are too far apart."""
         high, low = utility.max(axis=1), utility.min(axis=1)
         centered = utility - 0.5 * (high + low)[:, None]
         nu = np.exp(tie)
@@ -260,19 +257,9 @@ def add_log_totals(
     longest: int,
     logs: Float[np.ndarray, " draw"],
 ) -> None:
-    """Add n log(w_i + w_j + nu sqrt(w_i w_j)) of all rows, for each draw.
-
-    Parameters
-    ----------
-    table : float (K + 2, draw)
-        Square roots of the worths w of all arms; nu; and a row that is overwritten.
-    first, second, number : (row,)
-        Arms i and j, and the number of votes n, in increasing order.
-    longest : int
-        Rows of which a product is a number, neither 0 nor infinite.
-    logs : float (draw,)
-        To be added to.
-    """
+    """Add n log(w_i + w_j + nu sqrt(w_i w_j)) of all rows, for each draw."""
+    # The table holds square roots of the worths w, nu, and a row that is overwritten.
+    # Rows are sorted by ``number``; a product of ``longest`` of them is a number.
     rows, draws = len(first), table.shape[1]
     nu, product = len(table) - 2, len(table) - 1
     row = 0

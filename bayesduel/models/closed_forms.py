@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, pi, sqrt
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Float64
@@ -47,33 +47,23 @@ class Coordinates:
     """Unconstrained coordinates of a point, which are utilities.
 
     As in :func:`~bayesduel.models.fit.numpyro_models.latent_of`. All of them are normal
-    and independent in the prior. The model says ``prior_scale`` and ``zero_sum``.
+    and independent in the prior.
     """
 
-    model: Any
     num_arms: int
-
-    extras: ClassVar[int] = 0
-    """Coordinates that are no utilities; they come first."""
+    scales: Float[np.ndarray, " D"]  # Their standard deviations in the prior.
+    zero_sum: bool
+    extras: int = 0  # Coordinates that are no utilities; they come first.
 
     @property
     def size(self) -> int:
         """Their number D."""
-        return self.extras + self.num_arms - int(self.model.zero_sum)
-
-    @property
-    def scales(self) -> Float[np.ndarray, " D"]:
-        """Their standard deviations in the prior."""
-        return np.full(self.size, self.model.prior_scale, dtype=np.float64)
+        return len(self.scales)
 
     def utilities(self, points: Values) -> Values:
-        """Return the utilities (..., K) of points (..., D).
-
-        The coordinates of utilities that add up to 0 are those of NumPyro's
-        ``ZeroSumTransform``, which keeps lengths.
-        """
+        """Return the utilities (..., K) of points (..., D)."""
         rest = points[..., self.extras :]
-        if not self.model.zero_sum:
+        if not self.zero_sum:
             return rest
         xp = namespace(points)
         total = xp.sum(rest, axis=-1, keepdims=True)
@@ -88,7 +78,7 @@ class Coordinates:
 
     def pulled(self, vectors: Values) -> Values:
         """Apply the transpose of the map to utilities, to vectors (..., K)."""
-        if not self.model.zero_sum:
+        if not self.zero_sum:
             return vectors
         xp = namespace(vectors)
         rest, last = vectors[..., :-1], vectors[..., -1:]
@@ -194,70 +184,32 @@ class ClosedDensity(ABC):
 class PairCoordinates(Coordinates):
     """Unconstrained coordinates of a point of a pairwise model.
 
-    Ordered by name: effects of covariates of the contest, coefficients of covariates of
-    the arms, both in units of their own, the advantage of the arm shown first and the
-    tie parameter, where there are any, then the utilities, or their residuals.
+    By name: effects of the contest, coefficients of covariates (both in units of their
+    own), first_advantage, the tie parameter; then utilities, or their residuals.
     """
 
+    model: Any = None
     units: tuple[float, ...] = ()  # Of the covariates of the contest.
     # (K, d) and (d,): covariates of the arms in units of their own, and these.
     covariates: Values | None = None
     covariate_units: Values | None = None
+    leads: slice = slice(0, 0)  # Coordinates of the coefficients.
 
     @property
-    def contest(self) -> int:
-        """The number of covariates of the contest."""
-        return len(self.units)
-
-    @property
-    def known(self) -> int:
-        """The number of covariates of the arms."""
-        return 0 if self.covariates is None else self.covariates.shape[1]
-
-    @property
-    def extras(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Coordinates that are no utilities."""
-        effects = self.contest + self.known
-        return effects + int(self.model.order_effect) + int(self.model.ties)
-
-    @property
-    def _free(self) -> bool:
-        # Whether arms differ in more than their covariates.
-        return self.covariates is None or self.model.residual
-
-    @property
-    def size(self) -> int:
-        """Their number D."""
-        return super().size if self._free else self.extras
-
-    @property
-    def scales(self) -> Float[np.ndarray, " D"]:
-        """Their standard deviations in the prior."""
-        scales, start = super().scales, self.contest
-        scales[:start] = self.model.contest_scale * np.array(self.units)
-        if self.covariate_units is not None:
-            known = self.model.covariate_scale * self.covariate_units
-            scales[start : start + self.known] = known
-        if self.model.order_effect:
-            scales[start + self.known] = self.model.order_scale
-        if self.model.ties:
-            scales[self.extras - 1] = self.model.tie_scale
-        return scales
+    def is_free(self) -> bool:
+        """Whether arms differ in more than their covariates."""
+        return self.size > self.extras
 
     def utilities(self, points: Values) -> Values:
         """Return the utilities (..., K) of points (..., D)."""
         if self.covariates is None:
             return super().utilities(points)
-        lead = points[..., self.contest : self.contest + self.known]
-        explained = lead @ self.covariates.T
-        return explained + super().utilities(points) if self._free else explained
+        explained = points[..., self.leads] @ self.covariates.T
+        return explained + super().utilities(points) if self.is_free else explained
 
     def pulled(self, vectors: Values) -> Values:
-        """Apply the transpose of the map to utilities, to vectors (..., K).
-
-        Of the utilities that are free, or the residuals, alone.
-        """
-        return super().pulled(vectors) if self._free else vectors[..., :0]
+        """Apply the transpose of the map to utilities, to vectors (..., K)."""
+        return super().pulled(vectors) if self.is_free else vectors[..., :0]
 
     def of_gap(self, one: int, other: int) -> Float[np.ndarray, " D"]:
         """Return the derivative of a difference of utilities by the coordinates."""
@@ -266,21 +218,20 @@ class PairCoordinates(Coordinates):
         arms[other] -= 1.0
         way[self.extras :] = self.pulled(arms)
         if self.covariates is not None:
-            gap = self.covariates[one] - self.covariates[other]
-            way[self.contest : self.contest + self.known] = gap
+            way[self.leads] = self.covariates[one] - self.covariates[other]
         return way
 
     def rows(self, votes: Any, points: Values) -> tuple[Values, Values]:
         """Return difference and tie parameter of every row at points (..., D)."""
         xp = namespace(points)
         difference = votes.differences(self.utilities(points))
-        for index in range(self.contest):
+        for index in range(len(self.units)):
             # A column at a time, as a product of matrices would start threads.
             lead = points[..., index : index + 1] * votes.contest[:, index]
             difference = difference + lead
         if self.model.order_effect:
-            index = self.contest + self.known
-            difference = difference + votes.ordered(points[..., index : index + 1])
+            order = points[..., self.leads.stop : self.leads.stop + 1]
+            difference = difference + votes.ordered(order)
         if self.model.ties:
             tie = points[..., self.extras - 1 : self.extras]
         else:
@@ -288,33 +239,26 @@ class PairCoordinates(Coordinates):
         return difference, xp.broadcast_to(tie, difference.shape)
 
     def of_effects(self, votes: Any, values: Values) -> list[Values]:
-        """Return values (row,) times what each effect is multiplied by in a row.
-
-        Those of covariates of the contest and of the arms, and the advantage of the arm
-        shown first.
-        """
-        columns = (
-            [values * column for column in votes.contest.T] if self.contest else []
-        )
+        """Return values (row,) times what each effect is multiplied by in a row."""
+        columns = list(votes.contest.T) if self.units else []
         if self.covariates is not None:
-            columns += [
-                values * column for column in votes.differences(self.covariates.T)
-            ]
-        return columns + [votes.ordered(values)] * self.model.order_effect
+            columns += list(votes.differences(self.covariates.T))
+        effects = [values * column for column in columns]
+        return effects + [votes.ordered(values)] * self.model.order_effect
 
     def named(self, points: Values) -> dict[str, Values]:
         """Return points (draw, D) as named quantities."""
-        named, start = super().named(points), self.contest
-        if self.contest:
-            named["contest_lead"] = points[:, :start]
+        named = super().named(points)
+        if self.units:
+            named["contest_lead"] = points[:, : self.leads.start]
             named["contest_effect"] = named["contest_lead"] / np.array(self.units)
         if self.covariates is not None:
-            named["covariate_lead"] = points[:, start : start + self.known]
+            named["covariate_lead"] = points[:, self.leads]
             named["coefficient"] = named["covariate_lead"] / self.covariate_units
-            if self._free:
+            if self.is_free:
                 named["residual"] = super().utilities(points)
         if self.model.order_effect:
-            named["first_advantage"] = points[:, start + self.known]
+            named["first_advantage"] = points[:, self.leads.stop]
         if self.model.ties:
             named[self.model.tie_name] = points[:, self.extras - 1]
         return named
@@ -325,16 +269,6 @@ class CoefficientCoordinates(PairCoordinates):
     """Coefficients, of which utilities are made; nothing else is unknown."""
 
     design: Values = None  # Utilities are design @ coefficient.
-
-    @property
-    def size(self) -> int:
-        """Their number d."""
-        return self.design.shape[1]
-
-    @property
-    def scales(self) -> Float[np.ndarray, " d"]:
-        """Their standard deviations in the prior."""
-        return np.full(self.size, self.model.covariate_scale, dtype=np.float64)
 
     def utilities(self, points: Values) -> Values:
         """Return the utilities (..., K) of points (..., d)."""
@@ -360,17 +294,30 @@ class CoefficientCoordinates(PairCoordinates):
 
 def coordinates_of(model: Any, votes: Any) -> PairCoordinates:
     """Return what the coordinates of a model given votes stand for."""
+    num_arms, table, shown, spreads = votes.num_arms, None, None, None
     units = votes.contest_units if model.contest_covariates else ()
-    if not model.covariates:
-        return PairCoordinates(model, votes.num_arms, units)
-    table = model.known_of_arms(votes)
-    design = table - table.mean(axis=0) if model.zero_sum else table
-    if model._coefficients_alone:
-        return CoefficientCoordinates(model, votes.num_arms, design=design)
-    known = covariate_units(table)
-    # Residuals add up to 0 then, and not the utilities.
-    shown = (table if model.residual else design) / known
-    return PairCoordinates(model, votes.num_arms, units, shown, known)
+    scales = [model.contest_scale * unit for unit in units]
+    if model.covariates:
+        table = model.known_of_arms(votes)
+        design = table - table.mean(axis=0) if model.zero_sum else table
+        if model._coefficients_alone:
+            scale = np.full(design.shape[1], model.covariate_scale, dtype=np.float64)
+            return CoefficientCoordinates(num_arms, scale, False, model=model,
+                                          design=design)  # fmt: skip
+        spreads = covariate_units(table)
+        # Residuals add up to 0 then, and not the utilities.
+        shown = (table if model.residual else design) / spreads
+        scales += (model.covariate_scale * spreads).tolist()
+    leads = slice(len(units), len(scales))
+    scales += [model.order_scale] * model.order_effect + [model.tie_scale] * model.ties
+    extras = len(scales)
+    if table is None or model.residual:
+        scales += [model.prior_scale] * (num_arms - model.zero_sum)
+    return PairCoordinates(
+        num_arms, np.array(scales, dtype=np.float64), model.zero_sum, extras,
+        model=model, units=units, covariates=shown, covariate_units=spreads,
+        leads=leads,
+    )  # fmt: skip
 
 
 class RowDerivatives(NamedTuple):
@@ -398,8 +345,8 @@ class PairwiseDensity(ClosedDensity):
     votes: Any  # Its data.
     derivatives: Derivatives  # Those of its distribution of a vote.
 
-    @property
-    def coordinates(self) -> PairCoordinates:
+    @cached_property
+    def coordinates(self) -> PairCoordinates:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The coordinates of a point."""
         return coordinates_of(self.model, self.votes)
 
@@ -441,7 +388,7 @@ class PairwiseDensity(ClosedDensity):
     @cached_property
     def _of_draws(self) -> Any:
         # The log likelihood as compiled code, where the model has such code.
-        plain = not (self.model.order_effect or self.coordinates.contest)
+        plain = not (self.model.order_effect or self.coordinates.units)
         if not plain or not self._has("likelihood_of_draws"):
             return None
         return self.model.likelihood_of_draws(self.votes)
@@ -474,22 +421,14 @@ class PairwiseDensity(ClosedDensity):
         difference, tie = self.coordinates.rows(self.votes, point)
         return self.derivatives(self.votes.counts, difference, tie)
 
-    def gradient(self, point: Values) -> Values:
-        """Return the gradient (D,)."""
-        return self._gradient(point, self.by_row(point))
-
-    @np.errstate(all="ignore")
-    def hessian(self, point: Values) -> Values:
-        """Return the Hessian (D, D)."""
-        return self._hessian(point, self.by_row(point))
-
     def gradient_and_hessian(self, point: Values) -> tuple[Values, Values]:
         """Return gradient and Hessian, the rows looked at once."""
         by = self.by_row(point)
-        curvature = self._hessian(point, by)
-        return self._gradient(point, by), curvature
+        return self.gradient(point, by), self.hessian(point, by)
 
-    def _gradient(self, point: Values, by: RowDerivatives) -> Values:
+    def gradient(self, point: Values, by: RowDerivatives | None = None) -> Values:
+        """Return the gradient (D,), perhaps from derivatives that are at hand."""
+        by = by or self.by_row(point)
         xp, coordinates = namespace(point), self.coordinates
         effects = coordinates.of_effects(self.votes, by.gap)
         effects += [by.tie] * self.model.ties
@@ -497,7 +436,10 @@ class PairwiseDensity(ClosedDensity):
         columns.append(coordinates.pulled(self.votes.incidence(by.gap)))
         return xp.concatenate(columns) - point / coordinates.scales**2
 
-    def _hessian(self, point: Values, by: RowDerivatives) -> Values:
+    @np.errstate(all="ignore")
+    def hessian(self, point: Values, by: RowDerivatives | None = None) -> Values:
+        """Return the Hessian (D, D), perhaps from derivatives that are at hand."""
+        by = by or self.by_row(point)
         coordinates, pull = self.coordinates, self.coordinates.pulled
         inner = pull(pull(self.votes.laplacian(by.gap_gap)).T)
         prior = coordinates.precision(point)
@@ -508,10 +450,7 @@ class PairwiseDensity(ClosedDensity):
         return namespace(point).block([[square, side], [side.T, inner]]) - prior
 
     def borders(self, by: RowDerivatives) -> tuple[Values, Values]:
-        """Return the Hessian's rows of the other coordinates, E, than utilities.
-
-        Without the prior, (E, E) among them, and (E, K) by the utilities of arms.
-        """
+        """Return the Hessian's rows of the other coordinates, E, than utilities."""
         xp, votes = namespace(by.gap), self.votes
         of_effects = self.coordinates.of_effects
         leads = of_effects(votes, by.gap_gap)
@@ -525,11 +464,7 @@ class PairwiseDensity(ClosedDensity):
         return xp.stack([xp.stack(row) for row in corner]), columns
 
     def fall(self, point: Values, way: Values) -> Callable[[Values], tuple[Any, Any]]:
-        """Return how far the log density falls along a way, and how steeply.
-
-        As a function of the share () of the way (D,) that is gone from ``point``. What
-        is linear in the share is computed once.
-        """
+        """Return how far the log density falls along a way, and how steeply."""
         xp = namespace(point)
         here, there = (
             self.coordinates.rows(self.votes, position)

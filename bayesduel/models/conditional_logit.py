@@ -37,10 +37,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class AttributedChoices:
-    """Choices as arrays; the last column is the outside option, where there is one.
-
-    A pytree as soon as :mod:`bayesduel.models.fit.numpyro_models` is imported.
-    """
+    """Choices as arrays; the last column is the outside option, where there is one."""
 
     offered: Bool[Array | np.ndarray, "row outcome"]  # What was on offer.
     counts: Float[Array | np.ndarray, "row outcome"]  # What was chosen.
@@ -60,11 +57,7 @@ class AttributedChoices:
 def _within_choices(
     data: Choices, table: Float[np.ndarray, "row K d"]
 ) -> Float[np.ndarray, "row outcome d"]:
-    """Return what alternatives differ in from the mean of what was on offer.
-
-    All that choices tell of coefficients is along these; 0 where nothing was on offer.
-    The outside option, where there is one, has zeros for attributes.
-    """
+    """Return what alternatives differ in from the mean of what was on offer."""
     offered = data.offered
     if data.outside:
         ones = np.ones((len(offered), 1), dtype=bool)

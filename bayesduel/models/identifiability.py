@@ -25,11 +25,7 @@ _FLAT = 1e-6
 
 
 def joined_by_covariates(data: Comparisons, parts: list[list[str]]) -> list[list[str]]:
-    """Join parts of arms whose utilities differ by what votes tell.
-
-    Votes tell the directions of coefficients in which compared arms differ. Two arms
-    can be compared where they do not differ in any other direction.
-    """
+    """Join parts of arms whose utilities differ by what votes tell."""
     table, unknown = _unknown_directions(data)
     position = {name: arm for arm, name in enumerate(data.arm_names)}
     some = table[[position[part[0]] for part in parts]] @ unknown
@@ -54,10 +50,7 @@ def _unknown_directions(
 
 
 def untold_coefficients(data: Comparisons) -> tuple[str, ...]:
-    """Say how many directions of the coefficients no vote tells of.
-
-    Covariates are collinear, or the same for all arms that were compared.
-    """
+    """Say how many directions of the coefficients no vote tells of."""
     table, unknown = _unknown_directions(data)
     if not unknown.shape[1]:
         return ()
@@ -82,10 +75,7 @@ def narrow_covariates(
     scale: float,
     option: str = "",
 ) -> tuple[str, ...]:
-    """Say which covariates the prior of their coefficients hardly lets matter.
-
-    ``scale`` is its standard deviation, ``option`` the one of the command that sets it.
-    """
+    """Say which covariates the prior of their coefficients hardly lets matter."""
     sizes = np.std(covariates, axis=0)
     # Of a constant, which no factor makes matter, rounding may leave something.
     sizes[sizes <= 1e-12 * np.abs(covariates).max(axis=0, initial=0.0)] = 0.0
@@ -209,10 +199,7 @@ def _potentials(
     num_arms: int,
     columns: Float[np.ndarray, "row E"],
 ) -> Float[np.ndarray, "K E"]:
-    """Return numbers of arms whose differences are the columns along a forest.
-
-    The lowest of each connected part is 0.
-    """
+    """Return numbers of arms whose differences are the columns along a forest."""
     # Questions of a study make a model, and answer faster without these.
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order, connected_components
@@ -249,15 +236,7 @@ def _potentials(
 
 
 def why_order_is_unidentified(data: Comparisons, *, contest: bool = False) -> str:
-    """Say why votes do not tell an advantage of the arm shown first; "" if they do.
-
-    Parameters
-    ----------
-    data : Comparisons
-        Votes whose order is known. Utilities are free.
-    contest : bool
-        The model has effects of covariates of the contest.
-    """
+    """Say why votes do not tell an advantage of the arm shown first; "" if they do."""
     if not data.num_votes:
         return "there is no vote"
     names = data.contest_covariates if contest else ()
@@ -268,17 +247,7 @@ def why_order_is_unidentified(data: Comparisons, *, contest: bool = False) -> st
 def unidentified_effects(
     data: Comparisons, *, order: bool, contest: bool, covariates: bool, judges: bool
 ) -> tuple[str, ...]:
-    """Say of every effect of a model that votes do not tell it, and why.
-
-    Parameters
-    ----------
-    data : Comparisons
-    order, contest, judges : bool
-        The model has an advantage of the arm shown first, effects of covariates of the
-        contest, a bias of each judge.
-    covariates : bool
-        Utilities are covariates @ coefficient and nothing else.
-    """
+    """Say of every effect of a model that votes do not tell it, and why."""
     names = data.contest_covariates if contest else ()
     if not (order or names) or not data.num_votes:
         return ()

@@ -36,7 +36,9 @@ class _ChoiceDensity(ClosedDensity):
 
     @property
     def coordinates(self) -> Coordinates:
-        return Coordinates(self.model, self.choices.num_arms)
+        num_arms, zero_sum = self.choices.num_arms, self.model.zero_sum
+        scales = np.full(num_arms - zero_sum, self.model.prior_scale, dtype=np.float64)
+        return Coordinates(num_arms, scales, zero_sum)
 
     @property
     def num_rows(self) -> int:
@@ -90,12 +92,7 @@ class _ChoiceDensity(ClosedDensity):
 
 @dataclass(frozen=True)
 class OfferedChoices:
-    """Choices as arrays; the last column is the outside option, where there is one.
-
-    A pytree as soon as :mod:`bayesduel.models.fit.numpyro_models` is imported.
-    ``offered`` and ``counts`` are (row, K) without and (row, K + 1) with it. ``sign``
-    is -1 where the worst was chosen, else 1.
-    """
+    """Choices as arrays; the last column is the outside option, where there is one."""
 
     offered: Bool[Array | np.ndarray, "row outcome"]
     counts: Float[Array | np.ndarray, "row outcome"]

@@ -158,10 +158,7 @@ def newton_mode(
     max_iterations: int = 100,
     tolerance: float = 1e-14,
 ) -> LaplaceState:
-    """Maximize a smooth log density of a point (D,) of JAX, by :func:`maximize`.
-
-    ``gradient`` and ``hessian`` in closed form; by automatic differentiation otherwise.
-    """
+    """Maximize a smooth log density of a point (D,) of JAX, by :func:`maximize`."""
     import jax
 
     def slope(point: Values) -> tuple[Values, Values]:
@@ -178,11 +175,9 @@ def newton_mode(
 
 
 def _advance(surface: Surface, search: _Search, tolerance: float) -> _Search:
-    """Take one Newton step, halved until it rises, or find that it is the last one.
-
-    Where a level is to be kept, towards the top of a parabola on it. What rises is then
-    the height less twice the price of being off the level, which is an exact penalty.
-    """
+    """Take one Newton step, halved until it rises, or find that it is the last one."""
+    # Where a level is kept, what rises is the height less twice the price of being off
+    # it, which is an exact penalty.
     xp = namespace(search.point)
     dtype = search.point.dtype
     value, gradient = surface.slope(search.point)
@@ -246,10 +241,8 @@ def _advance(surface: Surface, search: _Search, tolerance: float) -> _Search:
 
 
 def damped_factor(negative: Values, identity: Values) -> Values:
-    """Return the Cholesky factor of minus the Hessian, raised where it is not concave.
-
-    A multiple of the identity makes it so: Gershgorin's circles bound the eigenvalues.
-    """
+    """Return the Cholesky factor of minus the Hessian, raised until it has one."""
+    # Gershgorin's circles bound the eigenvalues.
     xp = namespace(negative)
     diagonal = xp.diagonal(negative)
     radius = xp.sum(xp.abs(negative), axis=1) - xp.abs(diagonal)

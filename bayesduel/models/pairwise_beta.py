@@ -46,11 +46,7 @@ class BetaPosterior(NamedTuple):
         return draws
 
     def expected_information(self) -> Float64[np.ndarray, " pair"]:
-        """Return what one more vote on each pair would teach, in nats.
-
-        H(E[p]) - E[H(p)]; with ties, that of the share of ties, and that of theta in
-        the mean share of votes that are none.
-        """
+        """Return what one more vote on each pair would teach, in nats."""
         from scipy import special
 
         information = _information_of_betas(self.for_first, self.for_second, special)
@@ -68,11 +64,8 @@ def _betas(
     second: NDArray[np.float64],
     num_draws: int,
 ) -> NDArray[np.float64]:
-    """Draw from Beta distributions, (draw, pair).
-
-    Uniform ones, as of pairs without a vote, many times as fast as NumPy's general
-    sampler draws them: of many arms most pairs have none.
-    """
+    """Draw from Beta distributions, (draw, pair)."""
+    # Of many arms most pairs have no vote: uniform draws are many times as fast.
     uniform = (one == 1.0) & (second == 1.0)
     if not uniform.any():
         return rng.beta(one, second, (num_draws, len(one)))
@@ -83,11 +76,7 @@ def _betas(
 
 
 def _information_of_betas(one: Any, second: Any, special: Any) -> Any:
-    """Return H(E[p]) - E[H(p)] of p ~ Beta(one, other), in nats.
-
-    E[p log p] = E[p] (psi(one + 1) - psi(one + other + 1)), psi the digamma function.
-    ``special`` is ``scipy.special`` for arrays of NumPy, ``jax.scipy.special`` for JAX.
-    """
+    """Return H(E[p]) - E[H(p)] of p ~ Beta(one, other), in nats."""
     total = one + second
     return sum(
         special.entr(votes / total)

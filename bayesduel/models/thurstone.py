@@ -113,10 +113,7 @@ class Thurstone(PairwiseUtilityModel):
 
 
 def _edges(difference: Values, threshold: Values) -> tuple[Values, Values]:
-    """Return a and b with P(tie) = Phi(a) - Phi(b), from the side where it is small.
-
-    (t - |d|) / sqrt(2) and (-t - |d|) / sqrt(2): P(tie) is an even function of d.
-    """
+    """Return a and b with P(tie) = Phi(a) - Phi(b), from the side where it is small."""
     size = difference * _sign(difference)
     return (threshold - size) / _SQRT2, (-threshold - size) / _SQRT2
 

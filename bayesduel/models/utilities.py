@@ -132,20 +132,12 @@ class UtilityModel(PreferenceModel):
 
     @property
     def usual_method(self) -> str:
-        """The first method that "auto" tries.
-
-        The joint mode of a scale and of utilities in its units says little of where
-        the scale is: it grows where there is much room for it. So a scale is learned
-        by chains, where :meth:`at_scale` knows no better way.
-        """
+        """The first method that "auto" tries."""
         chains = self.learn_scale and self.at_scale(None, 1.0) is None
         return "nuts" if chains else self.methods[0]
 
     def at_scale(self, arrays: Any, scale: float) -> ClosedDensity | None:
-        """Return :meth:`closed_form` given a scale that is otherwise learned, or None.
-
-        None where no scale is learned, too.
-        """
+        """Return :meth:`closed_form` given a scale that would be learned, or None."""
         if not self.learn_scale:
             return None
         known = replace(self, learn_scale=False, prior_scale=scale)
@@ -158,10 +150,7 @@ class UtilityModel(PreferenceModel):
             true_or_false(getattr(self, name), name, kind=FitError)
 
     def preference_matrices(self, draws: Draws) -> Values:
-        """Return P(i is chosen out of {i, j}, or ranked above j): a logistic function.
-
-        Of choices, given that one of them is chosen.
-        """
+        """Return P(i is chosen out of {i, j}, or ranked above j), which is logistic."""
         return pairwise(sigmoid, self.utilities(draws))
 
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -312,11 +301,7 @@ class PairwiseUtilityModel(UtilityModel):
         return self.covariates and not any(others)
 
     def parts(self, data: Comparisons) -> list[list[str]]:
-        """Return the names of arms whose order votes tell, the largest part first.
-
-        Covariates connect arms that never met: where votes tell every coefficient that
-        two arms differ in. A coefficient is told by pairs that differ in it.
-        """
+        """Return the names of arms whose order votes tell, the largest part first."""
         parts = data.parts()
         if not self.covariates or len(parts) == 1:
             return parts
@@ -459,18 +444,12 @@ class PairwiseUtilityModel(UtilityModel):
 
     @property
     def utility_decides(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether i beats j exactly where its utility is larger.
-
-        So it is for the distributions here that come with their derivatives.
-        """
+        """Whether i beats j exactly where its utility is larger."""
         names = ("preference_matrices", "utilities", "logs_of_rows")
         return self._derivatives() is not None and self._keeps(names)
 
     def preference_matrices(self, draws: Draws) -> Values:
-        """Return P(i beats j in a vote that is no tie), nobody shown first.
-
-        In a contest of equals, where there are covariates of it.
-        """
+        """Return P(i beats j in a vote that is no tie), nobody shown first."""
         utility = self.utilities(draws)
         tie = draws[self.tie_name] if self.ties else np.zeros(len(utility))
         if namespace(utility) is not np:

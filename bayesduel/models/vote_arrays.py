@@ -152,11 +152,9 @@ class PairTables:
 
 @dataclass(frozen=True)
 class UnorderedPairs:
-    """Votes of all pairs i < j, row by row: what the fall along a ray needs of them.
+    """Votes of all pairs i < j, row by row: what the fall along a ray needs of them."""
 
-    Differences of many points are a product of matrices, which is many times as fast
-    inside a program as an index.
-    """
+    # A product of matrices is many times as fast inside a program as an index.
 
     counts: Float[Array | np.ndarray, "row outcome"]
     num_arms: int
@@ -246,12 +244,7 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
 
 
 def columns_read(model: Any, data: Comparisons) -> list[str]:
-    """Return the columns that a model reads.
-
-    Its own, covariates of the contest, and where nobody was first.
-
-    ``FitError`` if the votes lack one.
-    """
+    """Return the columns that a model reads."""
     names: list[str] = list(getattr(model, "reads", ()))
     for name in names:
         if name not in data.columns:

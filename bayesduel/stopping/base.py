@@ -108,10 +108,7 @@ def count(state: Any, one: int, other: int, won: int, lost: int) -> None:
 
 @by_state
 def look(state: Any, in_full: bool) -> StoppingState:
-    """Conclude from the duels that were counted.
-
-    Unless ``in_full``, the evidence may be wrong where it does not suffice.
-    """
+    """Conclude from the duels that were counted."""
     raise NotImplementedError
 
 
@@ -174,14 +171,7 @@ def _count_and_look(state: Any, wins: Int[Any, "K K"]) -> StoppingState:
 
 
 def part_name(state: Any) -> str:
-    """Return how the part of compiled programs that stops with a state is called.
-
-    Examples
-    --------
-    >>> from bayesduel.stopping import Budget, FixedNumber
-    >>> part_name((FixedNumber(5) | Budget(9)).new_state(2))
-    'Shares-or-DuelsLeft'
-    """
+    """Return how the part of compiled programs that stops with a state is called."""
     if isinstance(state, OneOrOther):
         return f"{part_name(state.one)}-or-{part_name(state.other)}"
     if isinstance(state, LooksLeft):

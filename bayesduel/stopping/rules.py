@@ -213,10 +213,7 @@ def _look_at_evidence(state: EvidenceSoFar, in_full: bool) -> StoppingState:
 
 @compiled
 def _least_turned(state: EvidenceSoFar, arm: int) -> float:
-    """Return the least cost at which some rival has more wins than an arm.
-
-    Or more, where that gives no more evidence than the arms before.
-    """
+    """Return the least cost at which some rival has more wins than an arm."""
     now, num_arms, least, lost = state.now[0], len(state.pairs), math.inf, 0
     for other in range(num_arms):
         lost += other != arm and state.pairs[other, arm].cost == 0.0
@@ -460,10 +457,7 @@ def _look_at_posterior(state: PosteriorSoFar, in_full: bool) -> StoppingState:
 
 @compiled
 def _add(tail: Float[np.ndarray, " N"], probability: float, number: int) -> None:
-    """Let a pair count, the ``number``-th of 2 K - 4.
-
-    Of the end only what the others can still raise to K - 2 is of use.
-    """
+    """Let a pair count, the ``number``-th of 2 K - 4."""
     size = tail.size - 1
     least, most = max(1, number - size + 2), min(number, size)
     above = tail[most]

@@ -11,13 +11,7 @@ from bayesduel.stopping.base import FirstOf, StoppingRule
 
 @cache
 def rules() -> dict[str, type[StoppingRule]]:
-    """Return the rules of the package by the words that are typed.
-
-    Examples
-    --------
-    >>> list(rules())
-    ['anytime', 'budget', 'fixed', 'intervals', 'p-value', 'posterior']
-    """
+    """Return the rules of the package by the words that are typed."""
     public = [getattr(stopping, name) for name in dir(stopping)]
     words = {getattr(rule, "word", ""): rule for rule in public}
     return {word: words[word] for word in sorted(words) if word}

@@ -82,10 +82,7 @@ def parse_sets(
     rule: str,
     remedy: str = "",
 ) -> Choices:
-    """Return the best, or best and worst, of sets.
-
-    ``ComparisonDataError`` with the rule where the format names what sets have not.
-    """
+    """Return the best, or best and worst, of sets."""
     refuse_named(reading, rule, "arms", "winner", "where", "missing", remedy=remedy)
     columns: dict[str, Any] = {"best": reading.winner, "worst": worst}
     return read_sets(

@@ -289,10 +289,7 @@ def check_different(
 def groups_of(
     keys: Sequence[Shaped[np.ndarray, " vote"]],
 ) -> tuple[Int64[np.ndarray, " group"], Int64[np.ndarray, " vote"]]:
-    """Return the first row of each group of equal rows, and the group of each row.
-
-    Groups are sorted by the first key, then by the second, and so on.
-    """
+    """Return the first row of each group of equal rows, and the group of each row."""
     joint, size = np.zeros(len(keys[0]), dtype=np.int64), 1
     for key in keys:
         if key.dtype.kind == "i" and key.size and key.min() >= 0:
@@ -328,10 +325,7 @@ def codes_of(
 def components(
     edges: Any, connection: str, arm_names: Sequence[str]
 ) -> list[list[str]]:
-    """Return the names in each part of a directed graph, the largest part first.
-
-    ``edges`` is a table (node, node), sparse or not; nodes after the arms are left out.
-    """
+    """Return the names in each part of a directed graph, the largest part first."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 

@@ -454,11 +454,7 @@ def _attributes_of(
 def _values_of(
     table: Table, attribute: str, titles: Sequence[str | None], here: NDArray[np.bool_]
 ) -> tuple[list[str], NDArray[np.float64]]:
-    """Return an attribute as numbers, and their names: one, or one for each word.
-
-    A column of words becomes a 1 for each word but the first in the alphabet. Cells
-    are read where something was on offer.
-    """
+    """Return an attribute as numbers, and their names: one, or one for each word."""
     cells = np.full(here.shape, "0", dtype=object)
     for index, title in enumerate(titles):
         if title is not None:

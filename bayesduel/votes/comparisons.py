@@ -131,12 +131,8 @@ class VoteRows:
         )
 
     def added_up(self) -> VoteRows:
-        """Add up the rows of the same pair, with the same entries of columns.
-
-        Sorted by pair, then by the columns; rows without a vote are left out. Where the
-        order is not known the arm of the lower position comes first, and so it does
-        where neither was shown first.
-        """
+        """Add up the rows of the same pair, with the same entries of columns."""
+        # Where nobody is known to be first, the arm of the lower position is.
         rows, free = self, np.ones(len(self.first), dtype=bool)
         if self.order_known:
             free = self.columns.get(NEUTRAL, np.zeros(len(free))) != 0
@@ -948,11 +944,7 @@ def verdict_counts(
     verdicts: Mapping[str, Verdict],
     rows: Int64[np.ndarray, " vote"] | None = None,
 ) -> Float64[np.ndarray, "vote 3"]:
-    """Return the votes of each row for its two arms, and ties.
-
-    ``said`` are places among the ``answers``, names of arms or words; -1 is no answer.
-    An error names the row by its number among ``rows``.
-    """
+    """Return the votes of each row for its two arms, and ties."""
     position = {arm: index for index, arm in enumerate(arms)}
     by_word = [verdicts.get(answer, (-1, 1.0)) for answer in answers]
     # A last entry of each table is for the rows without an answer.

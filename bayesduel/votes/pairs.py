@@ -309,10 +309,7 @@ def parse_pairs(
     *,
     level: int = logging.WARNING,
 ) -> VoteRows:
-    """Read votes row by row; those of a square table of wins, pair by pair.
-
-    Which columns are read is logged at a ``level``, if some are not.
-    """
+    """Read votes row by row; those of a square table of wins, pair by pair."""
     table = Table(
         votes, missing=form.missing, decimal=form.decimal, names=arm_names,
         needed=form.needed,
@@ -518,12 +515,8 @@ def _points(cell: str) -> str:
 
 
 def _from_square(table: Table) -> VoteRows:
-    """Return the votes of a square table, whose rows won against its columns.
-
-    Two arms that have no cell of one another did not meet. Where draws are halves, a
-    pair of which both arms have a whole point may have been drawn twice or won once by
-    each: such a table is refused.
-    """
+    """Return the votes of a square table, whose rows won against its columns."""
+    # Where draws are halves, whole points of both arms may be wins or draws: refused.
     import pandas as pd
 
     corner, *others = table.titles

@@ -494,13 +494,10 @@ def _rows_of_data(
 
 
 class _Judges:
-    """Whether judges differ: in what they gain the arm shown first, or in agreement.
+    """Whether judges differ: in what they gain the arm shown first, or in agreement."""
 
-    For each judge the sum over votes of weight times (what was said minus what was
-    expected), the weight 1 for the arm shown first, or what was expected: a judge who
-    votes at random has a negative sum. Cochran's Q of these sums, which does not see
-    what all judges have in common.
-    """
+    # Cochran's Q of sums of weight times (what was said minus what was expected); the
+    # weight is 1 for the arm shown first, or what was expected.
 
     def __init__(self, data: Comparisons) -> None:
         from scipy.sparse import csr_array

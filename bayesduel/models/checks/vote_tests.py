@@ -270,10 +270,8 @@ def probability_of_majority(
 def expected_cycles(
     better: Float64[np.ndarray, "K K"], seen: Bool[np.ndarray, "K K"]
 ) -> float:
-    """Return the expected number of cycles.
-
-    Pairs are independent, and the trace counts each cycle 3 times.
-    """
+    """Return the expected number of cycles."""
+    # Pairs are independent, and the trace counts each cycle 3 times.
     edges = np.where(seen, better, 0.0)
     return float(np.trace(edges @ edges @ edges) / 3.0)
 
@@ -297,10 +295,8 @@ class _OrderTest(NamedTuple):
 
 
 def why_not_tested(posterior: Fit) -> str:
-    """Say why votes cannot tell an advantage of the arm shown first; "" if they can.
-
-    Of votes that are no ties, as the test is.
-    """
+    """Say why votes cannot tell an advantage of the arm shown first; "" if they can."""
+    # Of votes that are no ties, as the test is.
     votes = posterior.data.without_ties()
     contest = getattr(posterior.model, "contest_covariates", False)
     why = why_order_is_unidentified(votes, contest=contest)

@@ -36,21 +36,7 @@ class Worst:
 
 @dataclass(frozen=True)
 class ChainCheck:
-    """Diagnostics of Markov chains.
-
-    Attributes
-    ----------
-    chains, draws : int
-        Their number, and draws of all of them together.
-    r_hat : Worst or None
-        The largest one, rank-normalized; None for a single chain.
-    bulk, tail : Worst
-        The smallest effective number of draws of the middle and of the tails.
-    diverging : int
-        Draws after a divergence.
-    bfmi : float
-        The smallest energy Bayesian fraction of missing information of a chain.
-    """
+    """Diagnostics of Markov chains."""
 
     chains: int
     draws: int
@@ -108,10 +94,7 @@ def check_chains(
     draws: dict[str, Shaped[np.ndarray, "chain draw ..."]],
     stats: dict[str, Shaped[np.ndarray, "chain draw"]],
 ) -> ChainCheck | None:
-    """Look at chains; None where they are too short to say anything.
-
-    Quantities that do not vary are left out.
-    """
+    """Look at chains; None where they are too short to say anything."""
     # xarray comes with them, so not before.
     from arviz_stats.base import (
         array_stats as functions,  # pyright: ignore[reportPrivateImportUsage]

@@ -255,7 +255,6 @@ class ModeFit:
         """
         probability = check_probability(probability)
         model, coordinates = self.model, self.coordinates
-        contest, known = coordinates.contest, coordinates.known
         # Names, coordinates and units.
         entries: list[tuple[str, int, float]] = []
 
@@ -268,10 +267,11 @@ class ModeFit:
             add("coefficient", 0, [1.0] * coordinates.size)
         else:
             if coordinates.covariate_units is not None:
-                add("coefficient", contest, coordinates.covariate_units.tolist())
+                spreads = coordinates.covariate_units.tolist()
+                add("coefficient", coordinates.leads.start, spreads)
             add("contest_effect", 0, coordinates.units)
             if model.order_effect:
-                entries.append(("first_advantage", contest + known, 1.0))
+                entries.append(("first_advantage", coordinates.leads.stop, 1.0))
             if model.ties:
                 entries.append((model.tie_name, coordinates.extras - 1, 1.0))
         wide = float(ndtri(0.5 + probability / 2.0))
@@ -520,8 +520,8 @@ class ModeFit:
     def _is_dense(self) -> bool:
         # Whether utilities are made of coefficients alone.
         coordinates = self.coordinates
-        alone = coordinates.size == coordinates.extras
-        return alone or isinstance(coordinates, CoefficientCoordinates)
+        alone = isinstance(coordinates, CoefficientCoordinates)
+        return alone or not coordinates.is_free
 
     def _centered(
         self, points: Float64[np.ndarray, "D draw"]
@@ -694,7 +694,7 @@ def _precision(density: PairwiseDensity, point: Float64[np.ndarray, " D"]) -> cs
     if not coordinates.extras:
         return csr_array(_laplacian(votes, -by.gap_gap) + prior)
     corner, sides = density.borders(by)
-    if coordinates.size == coordinates.extras:
+    if not coordinates.is_free:
         return csr_array(prior.toarray() - corner)
     inner = _laplacian(votes, -by.gap_gap)
     side = csr_array(-sides)

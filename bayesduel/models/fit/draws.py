@@ -59,13 +59,7 @@ def generator_of(rng_key: RunKey | int) -> np.random.Generator:
 
 
 def as_key(rng_key: RunKey | int) -> RunKey:
-    """Return a typed key from an integer or a typed key.
-
-    Raises
-    ------
-    FitError
-        As :func:`seed_words`.
-    """
+    """Return a typed key from an integer or a typed key."""
     import jax
 
     seed_words(rng_key)

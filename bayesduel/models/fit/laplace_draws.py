@@ -62,11 +62,7 @@ def density_of(model: PreferenceModel, arrays: Any) -> Density:
 
 
 def expected_seconds(model: PreferenceModel, arrays: Any, num_draws: int) -> float:
-    """Return about how long the weights of so many draws by laplace take.
-
-    Draws along rays take four times as long again, where the weights ask for them. 0
-    where it is short, or not known before a program was compiled.
-    """
+    """Return about how long the weights of so many draws by laplace take."""
     density, proposals = model.closed_form(arrays), BLOCKS * max(num_draws, LEAST_BLOCK)
     known = isinstance(density, ClosedDensity)
     if not known or density.num_rows * proposals < _MANY_LOGS:
@@ -90,10 +86,7 @@ def sample_laplace(
     max_iterations: int = 100,
     resample: bool = True,
 ) -> Sampled:
-    """Draw from the normal distribution around the mode; resample by importance.
-
-    Where a scale is learned, from those of the utilities given many scales.
-    """
+    """Draw from the normal distribution around the mode; resample by importance."""
     rng = generator_of(rng_key)
     proposer = ScaleProposer.of(model, arrays, max_iterations)
     extras: dict[str, Any]
@@ -129,23 +122,7 @@ def from_approximation(
     extras: dict[str, Any],
     **rest: Any,
 ) -> Sampled:
-    """Draw from a fitted distribution; resample where the weights can be trusted.
-
-    Parameters
-    ----------
-    proposer : NormalProposer or ScaleProposer
-        The distribution, and others that reach further.
-    rng : numpy.random.Generator
-        Used up.
-    size : (int, int)
-        Chains, and draws of each.
-    resample : bool
-        Otherwise, and where Pareto k is above its bound, the draws are those of the
-        fitted distribution itself, and ``log_weight`` among the ``sample_stats`` weighs
-        them.
-    remarks : tuple of str
-        What is known already; a doubt about the draws is added.
-    """
+    """Draw from a fitted distribution; resample where the weights can be trusted."""
     chains, number = size[0], size[0] * size[1]
     # With fewer than 25 weights nothing is known of their tail.
     many = max(number, LEAST_BLOCK if resample else _LEAST_WEIGHED)

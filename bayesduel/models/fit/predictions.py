@@ -33,12 +33,7 @@ class Rows(NamedTuple):
 
 
 def rows_of(posterior: Any) -> Rows:
-    """Return what the axis of rows is called, and what its rows are.
-
-    A model says so by ``dims()["votes"]``, of which the first name is that of the axis,
-    and by ``coords()`` along it. Otherwise rows are those of the data where they hold
-    as many votes each, on the same pairs; rows of the model's own are numbered.
-    """
+    """Return what the axis of rows is called, and what its rows are."""
     model, data = posterior.model, posterior.data
     number = len(posterior.arrays.counts)
     if isinstance(data, Comparisons) and len(data.counts) != number:
@@ -77,11 +72,7 @@ class Pairs(NamedTuple):
 
 
 def pairs_of(model: PreferenceModel, data: Any, arrays: Any) -> Pairs | None:
-    """Return the pairs of the rows, or None where they are not known.
-
-    They are the fields ``first`` and ``second``, numbers of arms, of the arrays of a
-    model of ``Comparisons`` whose outcomes are: first, second and perhaps tie.
-    """
+    """Return the pairs of the rows, or None where they are not known."""
     outcomes, number = tuple(model.outcomes(data)), len(arrays.counts)
     usual = len(outcomes) == 2 or outcomes == OUTCOMES
     if not usual or not isinstance(data, Comparisons):
@@ -142,11 +133,8 @@ class Cells(NamedTuple):
 
 
 def cells_of(posterior: Any) -> Cells:
-    """Return the cells of the data that have votes, in the order of their votes.
-
-    By pair, by what is said of it, and only then by which arm was shown first: models
-    with and without an order effect have the same votes in the same places.
-    """
+    """Return the cells of the data that have votes, in the order of their votes."""
+    # Models with and without an order effect have the same votes in the same places.
     arrays, data = posterior.arrays, posterior.data
     counts = np.asarray(arrays.counts)
     row, outcome = np.nonzero(counts > 0)
@@ -225,11 +213,7 @@ def ballots_drawn(
     ballots: Ballots,
     utilities: Float[np.ndarray, "draw K"],
 ) -> Int[np.ndarray, "draw row K"]:
-    """Draw the places of one ballot per row and draw, with as many places filled.
-
-    The order of utility + Gumbel noise has the distribution of Plackett and Luce, and
-    no other: a subclass with another one is refused.
-    """
+    """Draw the places of one ballot per row and draw, with as many places filled."""
     if type(model).__call__ is not PlackettLuce.__call__:
         raise FitError(
             "model",
@@ -248,10 +232,7 @@ def ballots_drawn(
 def simulate_arrays(
     rng: np.random.Generator, model: PreferenceModel, arrays: Any, draw: dict
 ) -> Any:
-    """Return arrays like the given ones, with votes drawn anew from one draw.
-
-    For rankings every ballot becomes a ballot of its own; all counts must be 1.
-    """
+    """Return arrays like the given ones, with votes drawn anew from one draw."""
     flat = {name: np.asarray(values)[None] for name, values in draw.items()}
     if isinstance(arrays, Ballots):
         places = ballots_drawn(rng, model, arrays, flat["utility"])[0]
@@ -267,11 +248,7 @@ def simulate_arrays(
 
 
 def row_constants(posterior: Any) -> dict[str, tuple[tuple[str, ...], Any]]:
-    """Return what was given in each row, with the names of the axes.
-
-    Whatever the arrays of the model hold beside the counts: one number per row, or one
-    per row and outcome; and covariates of the arms.
-    """
+    """Return what was given in each row, with the names of the axes."""
     row, arrays = rows_of(posterior).axis, posterior.arrays
     counts = np.asarray(arrays.counts)
     constants: dict[str, tuple[tuple[str, ...], Any]] = {

@@ -143,24 +143,7 @@ def _drawn_points(
 
 
 def log_ray_weight(size: int, depth: Values, distance: Values, slope: Values) -> Values:
-    """Return the log weight of a point at which the posterior has fallen as far as |z|.
-
-    Parameters
-    ----------
-    size : int
-        D, the number of coordinates.
-    depth : float (draw,)
-        |z|, the root of twice the fall.
-    distance : float (draw,)
-        r, in the coordinates in which the fitted distribution is standard normal, or in
-        multiples of them that all points share.
-    slope : float (draw,)
-        d|z|/dr.
-
-    Returns
-    -------
-    float (draw,)
-    """
+    """Return log weights of points on rays, given |z|, r and d|z|/dr, all (draw,)."""
     xp = namespace(depth)
     return (size - 1) * xp.log(distance / depth) - xp.log(slope)
 
@@ -170,10 +153,7 @@ def radial_points(
 ) -> tuple[
     Float[np.ndarray, "draw D"], Float[np.ndarray, " draw"], Float[np.ndarray, " draw"]
 ]:
-    """Draw along rays from the mode; return points, log densities and log weights.
-
-    Points whose ray does not fall so far have the weight 0.
-    """
+    """Draw along rays from the mode; return points, log densities and log weights."""
     size = len(distribution.mode)
     points, lp, log_weight = np.empty((number, size)), *np.empty((2, number))
     block = max(1, _BLOCK // size)
@@ -327,17 +307,7 @@ class Weighed(NamedTuple):
 
 @dataclass(frozen=True)
 class NormalProposer:
-    """Proposes points around one point.
-
-    Attributes
-    ----------
-    target : Density
-        The posterior.
-    distribution : LaplaceState
-        The normal distribution, as NumPy arrays.
-    at_mode : bool
-        Whether its mean is the mode of the posterior: rays begin there.
-    """
+    """Proposes points around one point."""
 
     target: Density
     distribution: LaplaceState

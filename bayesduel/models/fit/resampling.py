@@ -170,31 +170,21 @@ class Correction:
 
 
 def good_k(number: int) -> float:
-    """Return up to which Pareto k weights of so many draws are good.
-
-    min(1 - 1 / log10 S, 0.7) (Vehtari et al. 2024, section 3.2.4).
-    """
+    """Return up to which Pareto k weights of so many draws are good."""
+    # Vehtari et al. 2024, section 3.2.4.
     return min(1.0 - 1.0 / np.log10(number), GOOD_K) if number > 10 else GOOD_K
 
 
 def can_trust(k: float, number: int, largest_weight: float) -> bool:
-    """Whether Pareto k is good, or no weight is above that of four mean proposals.
-
-    Where a distribution fits so well that its weights are all about equal, k only
-    describes how the last few of them differ, and may be anything.
-    """
+    """Whether Pareto k is good, or no weight is above that of four mean proposals."""
+    # Where all weights are about equal k only describes the last few of them.
     return k <= good_k(number) or largest_weight <= BLOCKS
 
 
 def smoothed_weights(
     log_weight: Float[np.ndarray, " draw"],
 ) -> tuple[Float[np.ndarray, " draw"], float]:
-    """Return weights that add up to 1, their tail smoothed, and Pareto k.
-
-    Proposals where the posterior has no density get no weight. Where the largest
-    weights are equal but for rounding there is no tail: k = 0. Where none is finite, k
-    is infinite.
-    """
+    """Return weights that add up to 1, their tail smoothed, and Pareto k."""
     finite = np.isfinite(log_weight)
     number = len(log_weight)
     if not np.any(finite):
@@ -217,10 +207,7 @@ def effective_number(weights: Float[np.ndarray, " draw"]) -> float:
 def systematic(
     rng: np.random.Generator, weights: Float[np.ndarray, " proposal"], number: int
 ) -> Int[np.ndarray, " draw"]:
-    """Pick ``number`` proposals: floor or ceiling of number * weight times each.
-
-    In random order, so that any part of them is as good as any other.
-    """
+    """Pick ``number`` proposals: floor or ceiling of number * weight times each."""
     places = (rng.random() + np.arange(number)) / number
     picked = np.searchsorted(np.cumsum(weights), places)
     picked = np.minimum(picked, len(weights) - 1)
@@ -233,11 +220,7 @@ def largest_shift(
     values: dict[str, Shaped[np.ndarray, "draw ..."]],
     weights: Float[np.ndarray, " draw"],
 ) -> tuple[float, str, float]:
-    """Return the largest shift of a mean by the weights, its name, and the spread.
-
-    As in :class:`Correction`. ``fitted`` was drawn from the fitted distribution, the
-    weights are those of ``values``. Quantities that do not vary are left out.
-    """
+    """Return the largest shift of a mean by the weights, its name, and the spread."""
     worst, name, spread = 0.0, "", 1.0
     for key, array in values.items():
         flat = array.reshape(len(array), -1)
@@ -267,21 +250,7 @@ def largest_shift(
 def smoothed_log_weights(
     log_weight: Float[np.ndarray, " draw"],
 ) -> tuple[Float[np.ndarray, " draw"], float]:
-    """Replace the largest weights by Pareto-distributed order statistics.
-
-    Parameters
-    ----------
-    log_weight : float (S,)
-        Finite; at least 25 of them, and their largest ones differ.
-
-    Returns
-    -------
-    float (S,)
-        Log weights; the weights add up to 1.
-    float
-        Shape k of the distribution. Not finite where none can be fitted, and then
-        nothing is smoothed: nan where the lower quarter of the tail is equal.
-    """
+    """Replace the largest weights by Pareto-distributed order statistics."""
     length = _tail_length(len(log_weight))
     if length < _LEAST_TAIL:
         rule = "must have 25 or more entries"

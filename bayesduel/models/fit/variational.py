@@ -45,12 +45,7 @@ class _Variational(NamedTuple):
     def of(
         self, model: PreferenceModel, arrays: Any, state: LaplaceState
     ) -> tuple[Callable, autoguide.AutoContinuous]:
-        """Return a NumPyro model of z, where the point is mode + L^-T z, and its guide.
-
-        There the Laplace approximation is a standard normal distribution, so that a
-        guide, which is one at first, starts close to its goal however differently the
-        quantities are scaled.
-        """
+        """Return a NumPyro model of z, the point being mode + L^-T z, and its guide."""
         density = latent_of(model, arrays).log_density
         size = state.mode.shape[0]
 
@@ -124,14 +119,7 @@ def sample_svi(
     step_size: float = 0.02,
     resample: bool = True,
 ) -> Sampled:
-    """Draw from the closest member of a family (stochastic variational inference).
-
-    The draws are then resampled by importance.
-
-    "Normal" is a diagonal normal distribution in coordinates in which the Laplace
-    approximation is a standard normal one. The step size falls to a hundredth over the
-    run.
-    """
+    """Draw from the closest member of a family (stochastic variational inference)."""
     settings = _Variational(guide, num_steps, step_size)
     key_fit, key_draw = jax.random.split(rng_key)
     state = laplace_program()(model, arrays)

@@ -452,13 +452,8 @@ def _walk(
     distribution: NormalApproximation,
     steps: int,
 ) -> Float[Array, "chain D"]:
-    """Move Markov chains that leave the exact posterior as it is; consumes the key.
-
-    By NumPyro's kernel, in coordinates z in which ``distribution`` is a standard normal
-    one, x = mode + L^-T z: it is close to the posterior, and independent of ``points``,
-    where the chains are. Each of them, independent of the others, moves ``steps``
-    trajectories.
-    """
+    """Move Markov chains that leave the exact posterior as it is; consumes the key."""
+    # In coordinates z in which the distribution is standard normal, x = mode + L^-T z.
     # NumPyro takes long to import, and Laplace's method does without.
     from numpyro.infer.hmc import hmc
 

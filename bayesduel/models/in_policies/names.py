@@ -31,13 +31,7 @@ def is_posterior(value: Any) -> bool:
 
 @cache
 def posterior_named(name: str) -> Any:
-    """Return the posterior of that name, None if there is none.
-
-    Examples
-    --------
-    >>> posterior_named("thurstone").model
-    Thurstone(prior_scale=2.0, zero_sum=False, ...)
-    """
+    """Return the posterior of that name, None if there is none."""
     name = _OTHER_NAMES.get(name, name)
     if name == "beta":
         return BetaPairs()
@@ -61,10 +55,7 @@ def _names_of_pairs() -> tuple[str, ...]:
 
 
 def take_by_name(policy: Any) -> None:
-    """Put the posterior in its place that a new policy names in ``posterior``.
-
-    A word that names none stays, for :func:`check_pair_posterior` to refuse.
-    """
+    """Put the posterior in its place that a new policy names in ``posterior``."""
     word = policy.posterior
     if isinstance(word, str):
         posterior = posterior_named(word)
@@ -101,13 +92,7 @@ def numbers_of(posterior: Any) -> dict[str, Any]:
 
 
 def numbers_named(name: str) -> dict[str, Any]:
-    """Return :func:`numbers_of` of :func:`posterior_named`, mostly without JAX.
-
-    Examples
-    --------
-    >>> numbers_named("bradley-terry")["newton_steps"]
-    20
-    """
+    """Return :func:`numbers_of` of :func:`posterior_named`, mostly without JAX."""
     name = _OTHER_NAMES.get(name, name)
     if name == "beta" or name.endswith("-hmc"):
         return numbers_of(posterior_named(name))
@@ -132,21 +117,12 @@ def changed_numbers(posterior: Any) -> dict[str, Any]:
 
 
 def numbers_that_differ(posterior: Any, other: Any) -> dict[str, Any]:
-    """Return the parameters in which a posterior differs from another of its name.
-
-    Examples
-    --------
-    >>> numbers_that_differ(BetaPairs(prior=1), BetaPairs(prior=5))
-    {'prior': 1}
-    """
+    """Return the parameters in which a posterior differs from another of its name."""
     return _that_differ(numbers_of(posterior), numbers_of(other))
 
 
 def with_numbers(posterior: Any, changes: dict[str, Any]) -> Any:
-    """Return a posterior with other parameters, which are checked.
-
-    ``PolicyParameterError`` where a value is out of range.
-    """
+    """Return a posterior with other parameters, which are checked."""
     of_posterior: dict[str, Any] = {}
     of_model: dict[str, Any] = {}
     for holder, field in _parameters(posterior):

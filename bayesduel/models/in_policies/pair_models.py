@@ -36,10 +36,7 @@ def hyphenated(model: PreferenceModel) -> str:
 
 
 def check_held(model: Any, make_arrays: Callable[[], Any]) -> None:
-    """Raise ``PolicyParameterError`` where a model cannot be held by a policy.
-
-    ``make_arrays`` makes the arrays of the model, for data without a vote.
-    """
+    """Raise ``PolicyParameterError`` where a model cannot be held by a policy."""
     try:
         with errors_as(PolicyParameterError), errors_about("model", model):
             check_model(model)
@@ -57,10 +54,7 @@ def check_held(model: Any, make_arrays: Callable[[], Any]) -> None:
 def check_counts(
     model: PreferenceModel, arrays: Any, counts: Float[np.ndarray, "row outcome"]
 ) -> None:
-    """Raise ``FitError`` unless arrays hold the counts of the data, row by row.
-
-    Outcomes that the model has no place for may be missing at the end.
-    """
+    """Raise ``FitError`` unless arrays hold the counts of the data, row by row."""
     held = np.asarray(getattr(arrays, "counts", None))
     if held.ndim != 2 or not np.array_equal(held, counts[:, : held.shape[1]]):
         raise FitError(
@@ -136,10 +130,7 @@ PointDensity = PairwiseDensity | AutomaticDensity
 
 @dataclass(frozen=True)
 class PairModel:
-    """A model over a number of arms, as compiled code needs it.
-
-    Everything but the votes is known when a program is traced.
-    """
+    """A model over a number of arms, as compiled code needs it."""
 
     model: PreferenceModel
     num_arms: int
@@ -147,10 +138,7 @@ class PairModel:
 
     @cached_property
     def arrays(self) -> Any:
-        """The data of the model with every ordered pair, row by row.
-
-        Not read where there is a closed form.
-        """
+        """The data of the model with every ordered pair, row by row."""
         return _template(self.model, self.num_arms, self.covariates)
 
     def _closed_form(self, counts: Any) -> PairwiseDensity | None:
@@ -207,11 +195,7 @@ class PairModel:
         return AutomaticDensity(latent_of(self.model, arrays).log_density, hessian)
 
     def falling(self, votes: VoteTables, dtype: Any = jnp.float64) -> PointDensity:
-        """Return the log joint density where many points of few rows are looked at.
-
-        Where it makes no difference which arm was shown first, a pair is one row, and
-        points may be of another dtype.
-        """
+        """Return the log joint density where many points of few rows are looked at."""
         if not self.in_closed_form or getattr(self.model, "order_effect", False):
             return self.density(votes)
         first, second = UnorderedPairs.arms(self.num_arms)

@@ -53,12 +53,8 @@ _SERIES = (
 
 
 def tails_by_duels(size: int) -> Iterator[Float[np.ndarray, " F"]]:
-    """Yield, for n = 0 to ``size`` - 1 duels, the smaller tails of 0 to n // 2 wins.
-
-    Each is a float64 array (n // 2 + 1,). By Pascal's rule: a tail of n duels is the
-    mean of two of n - 1. Nothing cancels, so that each duel adds one rounding at most,
-    and it takes a hundredth of the time of the incomplete beta function of a library.
-    """
+    """Yield, for n = 0 to ``size`` - 1 duels, the smaller tails of 0 to n // 2 wins."""
+    # By Pascal's rule: a tail of n duels is the mean of two of n - 1.
     # P(Bin(n + 1, 1/2) <= k), k from -1 on.
     tails = np.ones(size // 2 + 2)
     tails[0] = 0.0
@@ -92,10 +88,7 @@ from a table: it takes a fifth of the time of the expansion."""
 
 @lru_cache(maxsize=1)
 def tail_table() -> Float[np.ndarray, "B N"]:
-    """Return smaller tails by the wins that lack to half of the duels, and the duels.
-
-    In a run the first of these changes slowly, so that neighbors are read.
-    """
+    """Return smaller tails by the wins lacking to half of the duels, and the duels."""
     table = np.zeros((_MOST_BEHIND, _MOST_DUELS))
     for duels, tails in enumerate(tails_by_duels(_MOST_DUELS)):
         nearest = tails[: -_MOST_BEHIND - 1 : -1]
@@ -136,10 +129,7 @@ def half_tail(first: float, second: float, table: Float[np.ndarray, "B N"]) -> f
 def log_half_tail(
     first: float, second: float, table: Float[np.ndarray, "B N"]
 ) -> float:
-    """Return the logarithm of `half_tail`, also of a tail too small for a number.
-
-    Both parameters are at least 1. Relative error below 1e-12 up to a million duels.
-    """
+    """Return the logarithm of `half_tail`, also of a tail too small for a number."""
     fewer, total = min(first, second), first + second
     if total < TABLE_SIZE or 0.5 * total - fewer < _LARGEST_DELTA * total:
         small = half_tail(first, second, table)
@@ -153,10 +143,7 @@ def log_half_tail(
 
 @compiled
 def smaller_half_tail(fewer: int, duels: int, table: Float[np.ndarray, "B N"]) -> float:
-    """P(Bin(duels + 1, 1/2) <= fewer), for at most half of the duels; below 1/2.
-
-    ``table`` is ``tail_table()``.
-    """
+    """P(Bin(duels + 1, 1/2) <= fewer), for at most half of the duels; below 1/2."""
     behind = duels // 2 - fewer
     if duels < table.shape[1] and behind < table.shape[0]:
         return table[behind, duels]
@@ -183,21 +170,15 @@ def _expanded_tail(fewer: float, duels: float) -> float:
 
 @compiled
 def rates_above_half(first: float, second: float, small: float) -> tuple[float, float]:
-    """Return -log P(theta > 1/2) and -log P(theta < 1/2).
-
-    ``small`` is the smaller of both probabilities, that of the one with fewer wins.
-    """
+    """Return -log P(theta > 1/2) and -log P(theta < 1/2)."""
     likely, unlikely = -math.log1p(-small), -math.log(max(small, _SMALLEST))
     return (likely, unlikely) if first >= second else (unlikely, likely)
 
 
 @compiled
 def expected_divergence(won: float, lost: float) -> float:
-    """E KL(theta, 1/2) of theta ~ Beta(won, lost), in nats.
-
-    The mean, not the divergence of the mean: that is 0 at even counts, where a pair
-    would never be worth a duel.
-    """
+    """E KL(theta, 1/2) of theta ~ Beta(won, lost), in nats."""
+    # That of the mean is 0 at even counts: a pair would never be worth a duel.
     total = won + lost
     share = won / total
     whole = digamma(total + 1.0)

@@ -104,10 +104,7 @@ class SetLaplace:
 
 @dataclass(frozen=True)
 class SetModel:
-    """A model over sets of one size, as compiled code needs it.
-
-    Everything but the choices is known when a program is traced.
-    """
+    """A model over sets of one size, as compiled code needs it."""
 
     model: PreferenceModel
     num_arms: int
