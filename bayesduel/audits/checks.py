@@ -509,9 +509,7 @@ def _share_of_judges(board: Board) -> Check:
     return _made(name, share <= most, threshold, evidence, remedy)
 
 
-def _without_judges(
-    board: Board,
-) -> list[tuple[str, float, str, float]]:
+def _without_judges(board: Board) -> list[tuple[str, float, str, float]]:
     # Of many judges those with the most influence on the lead over the second arm.
     data, scale = board.data, board.scale
     best, second = map(int, board.order[:2])

@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.audits.checks import (
-    CHECKS,
-    POWER,
-    Board,
-    Check,
-    MoreVotes,
-    more_votes,
-)
+from bayesduel.audits.checks import CHECKS, POWER, Board, Check, MoreVotes, more_votes
 from bayesduel.audits.fewest_votes import FewestVotes
 from bayesduel.errors import ComparisonDataError
 from bayesduel.models.fit.tables import votes_of_arms

@@ -111,9 +111,7 @@ def unwritable(path: Path, error: OSError) -> OutputFolderError:
 
 
 def as_path(
-    argument: str,
-    value: Any,
-    error: type[ArgumentError] = OutputFolderError,
+    argument: str, value: Any, error: type[ArgumentError] = OutputFolderError
 ) -> Path:
     """Return ``value`` as a path."""
     if not isinstance(value, str | os.PathLike) or not str(value):

@@ -9,11 +9,7 @@ from jax import Array, lax
 from jaxtyping import Bool, Float, Int
 
 from bayesduel.errors import FitError
-from bayesduel.models.base import (
-    check_kind,
-    count_votes,
-    register_arrays,
-)
+from bayesduel.models.base import check_kind, count_votes, register_arrays
 from bayesduel.models.utilities import UtilityModel
 from bayesduel.votes.rankings import Rankings
 

@@ -18,12 +18,7 @@ from numpy.typing import ArrayLike
 
 from bayesduel.errors import StoppingRuleError
 from bayesduel.ops.code_digest import functions_digest, is_users
-from bayesduel.ops.scalar.compiled import (
-    BY_STATE,
-    by_state,
-    compiled,
-    implement_one,
-)
+from bayesduel.ops.scalar.compiled import BY_STATE, by_state, compiled, implement_one
 from bayesduel.ops.scalar.uncompiled import unpacked
 from theory.arguments import integer_from
 

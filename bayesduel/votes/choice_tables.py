@@ -439,9 +439,7 @@ def _titles_of(
 
 
 def _attributes_of(
-    table: Table,
-    columns: Mapping[str, Sequence[str | None]],
-    here: NDArray[np.bool_],
+    table: Table, columns: Mapping[str, Sequence[str | None]], here: NDArray[np.bool_]
 ) -> tuple[list[str], NDArray[np.float64]]:
     """Return attributes, by their columns, in one table, and their names."""
     parts = [_values_of(table, *column, here) for column in columns.items()]

@@ -15,11 +15,7 @@ import numpy as np
 from bayesduel.models.base import Density, PreferenceModel
 from bayesduel.models.closed_forms import ClosedDensity
 from bayesduel.models.fit.draws import Sampled, generator_of, in_chains
-from bayesduel.models.fit.proposals import (
-    NormalProposer,
-    ScaleProposer,
-    Weighed,
-)
+from bayesduel.models.fit.proposals import NormalProposer, ScaleProposer, Weighed
 from bayesduel.models.fit.resampling import (
     BLOCKS,
     FINITE_VARIANCE_K,

@@ -9,11 +9,7 @@ import numpy as np
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.catalog import kind_of, words
-from bayesduel.models.in_policies.base import (
-    NEWTON_STEPS,
-    PairPosterior,
-    SetPosterior,
-)
+from bayesduel.models.in_policies.base import NEWTON_STEPS, PairPosterior, SetPosterior
 from bayesduel.models.in_policies.betas import BetaArms, BetaPairs
 
 _OTHER_NAMES = {
