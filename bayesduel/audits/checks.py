@@ -193,8 +193,59 @@ class Board:
 
     @cached_property
     def separation(self) -> Separation:
-        """Which arms can be told apart at once."""
-        return _separation(self)
+        """Intervals of all differences, by the distribution of the largest.
+
+        Draws of normal estimates give the distribution of the largest of all
+        studentized differences (max-t; Hothorn, Bretz and Westfall 2008). From its
+        quantile all intervals hold at once, and so do the ranks that they leave open
+        (Mogstad, Romano, Shaikh and Wilhelm 2024). With G clusters the draws are of
+        Student's distribution with G - 1 degrees of freedom, and no error is taken for
+        less than the model's: that of few clusters may be too small.
+        """
+        posterior: Any = self.posterior
+        by_model = posterior._model_steps()
+        steps, clusters = by_model, self.clusters
+        if clusters is not None:
+            # The same fit; its rows carry the column of the clusters.
+            rows = self.data.without_columns((clusters[0], "neutral"))
+            steps, _ = replace(posterior, data=rows)._clustered_steps(clusters[0])
+        number = self.data.num_arms
+        plain, shifts = self.scale.utilities(by_model), self.scale.utilities(steps)
+        first, second = np.triu_indices(number, 1)
+        part = posterior.part_of
+        linked = part[first] == part[second]
+        first, second = first[linked], second[linked]
+
+        def errors_of(shifts: np.ndarray) -> np.ndarray:
+            shared = shifts.T @ shifts
+            sizes = np.diagonal(shared)
+            return np.sqrt(np.maximum(sizes[:, None] + sizes - 2.0 * shared, 0.0))
+
+        tiny = 1e-12
+        errors, least = errors_of(shifts), errors_of(plain)
+        rng = generator_of(self.seed)
+        draws = int(np.clip(_MOST_ENTRIES // max(1, len(first)), 1000, _DRAWS))
+        largest, size = [], max(1, _BLOCK // max(1, len(first)))
+        for start in range(0, draws, size):
+            count = min(size, draws - start)
+            normal = rng.standard_normal((count, len(shifts))) @ shifts
+            if clusters is not None:
+                freedom = clusters[1] - 1
+                normal *= np.sqrt(freedom / rng.chisquare(freedom, count))[:, None]
+            apart = np.abs(normal[:, first] - normal[:, second])
+            # Without a pair that votes connect, there is nothing to tell apart.
+            scaled = apart / np.maximum(errors[first, second], tiny)
+            largest.append(scaled.max(axis=1, initial=0.0))
+        critical = float(np.quantile(np.concatenate(largest), 1.0 - self.level))
+        gaps = self.utilities[:, None] - self.utilities
+        near = part[:, None] == part
+        errors = np.maximum(errors, least)
+        return Separation(
+            errors,
+            critical,
+            (gaps > critical * errors) & near & ~np.eye(number, dtype=bool),
+            np.square(errors / np.maximum(least, tiny)),
+        )
 
     @cached_property
     def fewest(self) -> tuple[FewestVotes, ...]:
@@ -207,7 +258,46 @@ class Board:
     @cached_property
     def without_judges(self) -> list[tuple[str, float, str, float]]:
         """Judge, votes, leader and lead without single judges, the worst lead first."""
-        return _without_judges(self)
+        # Of many judges those with the most influence on the lead over the second arm.
+        data, scale = self.data, self.scale
+        best, second = map(int, self.order[:2])
+        turned = data.first > data.second
+        codes = self.pairs.first * data.num_arms + self.pairs.second
+        low, high = (
+            np.minimum(data.first, data.second),
+            np.maximum(data.first, data.second),
+        )
+        counts = np.where(turned[:, None], data.counts[:, [1, 0, 2]], data.counts)
+        counts = counts[:, : scale.counts.shape[1]]
+        voted = counts.sum(axis=1) > 0
+        counts, judges = counts[voted], data.columns["judge"][voted]
+        rows = np.searchsorted(codes, (low * data.num_arms + high)[voted])
+        effects = next(scale.effects(scale.mode, scale.counts, best, [second]))
+        influence = np.bincount(
+            judges, (effects[rows] * counts).sum(axis=1), len(data.labels["judge"])
+        )
+        chosen = np.argsort(-influence, kind="stable")[:_MOST_REFITS]
+        tables = np.repeat(scale.counts[None], len(chosen), axis=0)
+        for table, judge in zip(tables, chosen.tolist(), strict=True):
+            theirs = judges == judge
+            np.subtract.at(table, rows[theirs], counts[theirs])
+        utilities = scale.utilities(scale.modes(np.maximum(tables, 0.0)))
+        others = np.delete(utilities, best, axis=1).max(axis=1)
+        leads = utilities[:, best] - others
+        votes = _votes_of_judges(self)
+        lines = [
+            (
+                data.labels["judge"][judge],
+                float(votes[judge]),
+                data.arm_names[leader],
+                float(lead),
+            )
+            for judge, leader, lead in zip(
+                chosen.tolist(), utilities.argmax(axis=1).tolist(), leads, strict=True
+            )
+            if votes[judge] > 0
+        ]
+        return sorted(lines, key=lambda line: line[3])
 
     def name(self, rank: int) -> str:
         """Return the arm at a place of the order, from 0."""
@@ -232,63 +322,6 @@ class Separation:
     def highest_ranks(self) -> Int[np.ndarray, " K"]:
         """The worst one."""
         return len(self.is_better) - self.is_better.sum(axis=1)
-
-
-def _separation(board: Board) -> Separation:
-    """Return intervals of all differences, by the distribution of the largest.
-
-    With estimates that are normal, the largest of all studentized differences has a
-    distribution that draws of the estimates give (max-t; Hothorn, Bretz and Westfall
-    2008). From its quantile all intervals hold at once, whichever pairs are looked at
-    afterwards, and so do the ranks that they leave open (Mogstad, Romano, Shaikh and
-    Wilhelm 2024). With G clusters the draws are of Student's distribution with G - 1
-    degrees of freedom, and no error is taken for less than the model's: that of few
-    clusters may be too small.
-    """
-    posterior: Any = board.posterior
-    by_model = posterior._model_steps()
-    steps, clusters = by_model, board.clusters
-    if clusters is not None:
-        # The same fit; its rows carry the column of the clusters.
-        rows = board.data.without_columns((clusters[0], "neutral"))
-        steps, _ = replace(posterior, data=rows)._clustered_steps(clusters[0])
-    number = board.data.num_arms
-    plain, shifts = board.scale.utilities(by_model), board.scale.utilities(steps)
-    first, second = np.triu_indices(number, 1)
-    part = posterior.part_of
-    linked = part[first] == part[second]
-    first, second = first[linked], second[linked]
-
-    def errors_of(shifts: np.ndarray) -> np.ndarray:
-        shared = shifts.T @ shifts
-        sizes = np.diagonal(shared)
-        return np.sqrt(np.maximum(sizes[:, None] + sizes - 2.0 * shared, 0.0))
-
-    tiny = 1e-12
-    errors, least = errors_of(shifts), errors_of(plain)
-    rng = generator_of(board.seed)
-    draws = int(np.clip(_MOST_ENTRIES // max(1, len(first)), 1000, _DRAWS))
-    largest, size = [], max(1, _BLOCK // max(1, len(first)))
-    for start in range(0, draws, size):
-        count = min(size, draws - start)
-        normal = rng.standard_normal((count, len(shifts))) @ shifts
-        if clusters is not None:
-            freedom = clusters[1] - 1
-            normal *= np.sqrt(freedom / rng.chisquare(freedom, count))[:, None]
-        apart = np.abs(normal[:, first] - normal[:, second])
-        # Without a pair that votes connect, there is nothing to tell apart.
-        scaled = apart / np.maximum(errors[first, second], tiny)
-        largest.append(scaled.max(axis=1, initial=0.0))
-    critical = float(np.quantile(np.concatenate(largest), 1.0 - board.level))
-    gaps = board.utilities[:, None] - board.utilities
-    near = part[:, None] == part
-    errors = np.maximum(errors, least)
-    return Separation(
-        errors,
-        critical,
-        (gaps > critical * errors) & near & ~np.eye(number, dtype=bool),
-        np.square(errors / np.maximum(least, tiny)),
-    )
 
 
 def more_votes(board: Board) -> tuple[MoreVotes, ...]:
@@ -507,46 +540,6 @@ def _share_of_judges(board: Board) -> Check:
     evidence = f"{number} judges; the most votes are from {label}: {share:.1%}"
     remedy = f"weight the judges, or ask others than {label}"
     return _made(name, share <= most, threshold, evidence, remedy)
-
-
-def _without_judges(board: Board) -> list[tuple[str, float, str, float]]:
-    # Of many judges those with the most influence on the lead over the second arm.
-    data, scale = board.data, board.scale
-    best, second = map(int, board.order[:2])
-    turned = data.first > data.second
-    codes = board.pairs.first * data.num_arms + board.pairs.second
-    low, high = np.minimum(data.first, data.second), np.maximum(data.first, data.second)
-    counts = np.where(turned[:, None], data.counts[:, [1, 0, 2]], data.counts)
-    counts = counts[:, : scale.counts.shape[1]]
-    voted = counts.sum(axis=1) > 0
-    counts, judges = counts[voted], data.columns["judge"][voted]
-    rows = np.searchsorted(codes, (low * data.num_arms + high)[voted])
-    effects = next(scale.effects(scale.mode, scale.counts, best, [second]))
-    influence = np.bincount(
-        judges, (effects[rows] * counts).sum(axis=1), len(data.labels["judge"])
-    )
-    chosen = np.argsort(-influence, kind="stable")[:_MOST_REFITS]
-    tables = np.repeat(scale.counts[None], len(chosen), axis=0)
-    for table, judge in zip(tables, chosen.tolist(), strict=True):
-        theirs = judges == judge
-        np.subtract.at(table, rows[theirs], counts[theirs])
-    utilities = scale.utilities(scale.modes(np.maximum(tables, 0.0)))
-    others = np.delete(utilities, best, axis=1).max(axis=1)
-    leads = utilities[:, best] - others
-    votes = _votes_of_judges(board)
-    lines = [
-        (
-            data.labels["judge"][judge],
-            float(votes[judge]),
-            data.arm_names[leader],
-            float(lead),
-        )
-        for judge, leader, lead in zip(
-            chosen.tolist(), utilities.argmax(axis=1).tolist(), leads, strict=True
-        )
-        if votes[judge] > 0
-    ]
-    return sorted(lines, key=lambda line: line[3])
 
 
 def _single_judges(board: Board) -> Check:

@@ -5,7 +5,6 @@ The rules are those of `theory.arguments`; what breaks one is a ``FitError`` her
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,11 +29,9 @@ def check_numbers(argument: str, value: Any, size: int = 1, least: int = 1) -> i
 
 def check_probability(value: Any, argument: str = "probability") -> float:
     """Return a number strictly between 0 and 1, and not so close that 1 - p is 1."""
-
-    def inside(number: float) -> bool:
-        return 0.0 < number < 1.0 and 1.0 - number < 1.0
-
-    return number_that(value, argument, "in (0, 1)", inside, kind=FitError)
+    return number_that(
+        value, argument, "in (0, 1)", lambda p: 0.0 < 1.0 - p < 1.0, kind=FitError
+    )
 
 
 def next_seed(seed: int, steps: int = 1) -> int:
@@ -90,36 +87,24 @@ def check_posterior(posterior: Any) -> Any:
     return posterior
 
 
-type _Check = Callable[[str, Any], Any]
-
-
-def _steps(least: int) -> _Check:
-    return lambda name, value: integer_from(
-        value, least, name, MOST_STEPS, kind=FitError
-    )
-
-
-def _flag(argument: str, value: Any) -> bool:
-    return true_or_false(value, argument, kind=FitError)
-
-
 _GUIDES = ("multivariate-normal", "normal")
-_OPTIONS: dict[str, _Check] = {
-    "dense_mass": _flag,
-    "guide": lambda name, value: one_of(value, _GUIDES, name, kind=FitError),
-    "max_iterations": _steps(1),
-    "num_steps": _steps(1),
-    "num_warmup": _steps(0),
-    "resample": _flag,
-    "step_size": lambda name, value: check_real(name, value, 1e-9, 1e3),
-    "target_acceptance": lambda name, value: check_probability(value, name),
-}
+_COUNTS = {"max_iterations": 1, "num_steps": 1, "num_warmup": 0}
+_FLAGS = ("dense_mass", "resample")
 
 
 def check_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options of a method, integers and flags as Python has them."""
-    checked = {}
+    checked = dict(options)
     for name, value in options.items():
-        number = _OPTIONS[name](name, value) if name in _OPTIONS else value
-        checked[name] = value if number is None else number
+        if name in _COUNTS:
+            least = _COUNTS[name]
+            checked[name] = integer_from(value, least, name, MOST_STEPS, kind=FitError)
+        elif name in _FLAGS:
+            checked[name] = true_or_false(value, name, kind=FitError)
+        elif name == "guide":
+            one_of(value, _GUIDES, name, kind=FitError)
+        elif name == "step_size":
+            check_real(name, value, 1e-9, 1e3)
+        elif name == "target_acceptance":
+            checked[name] = check_probability(value, name)
     return checked

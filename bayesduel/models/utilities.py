@@ -23,6 +23,7 @@ from bayesduel.models.base import (
     sample,
 )
 from bayesduel.models.closed_forms import (
+    ClosedDensity,
     Derivatives,
     PairwiseDensity,
     RowDerivatives,
@@ -43,13 +44,6 @@ from theory.arguments import true_or_false
 
 if TYPE_CHECKING:
     from jax import Array
-
-    from bayesduel.models.closed_forms import (
-        ClosedDensity,
-        Derivatives,
-        PairwiseDensity,
-        RowDerivatives,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

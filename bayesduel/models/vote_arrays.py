@@ -181,8 +181,6 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
             remedy="say ties=True, or drop them with .without_ties(), or split them "
             "with .with_split_ties()",
         )
-    wants_covariates = getattr(model, "covariates", False)
-    wants_contest = getattr(model, "contest_covariates", False)
     for name, known, lack, remedy in (
         (
             "order_effect",
@@ -208,21 +206,13 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
     ):
         if getattr(model, name, False) and not known:
             raise FitError(name, f"must not be True {lack}", True, remedy=remedy)
-    table = data.covariates if wants_covariates else np.zeros((data.num_arms, 0))
-    wants_contest = getattr(model, "contest_covariates", False)
-    if wants_contest and not data.contest_covariates:
-        raise FitError(
-            "contest_covariates",
-            "must not be True for votes without covariates of the contest",
-            True,
-            remedy="name columns of the votes with contest_covariates=[...] of "
-            "from_votes or read_comparisons (--contest-covariate)",
-        )
+    known_of_arms = getattr(model, "covariates", False)
+    table = data.covariates if known_of_arms else np.zeros((data.num_arms, 0))
     reads = columns_read(model, data)
     data = data if reads else data.without_columns()
     labels = {name: data.labels[name] for name in reads if name in data.labels}
     contest, units = None, ()
-    if wants_contest:
+    if getattr(model, "contest_covariates", False):
         contest = np.stack([data.columns[name] for name in data.contest_covariates], 1)
         sizes = np.linalg.norm(contest, axis=0) / np.sqrt(max(len(contest), 1))
         units = tuple(np.where(sizes > 0.0, sizes, 1.0).tolist())

@@ -63,7 +63,6 @@ _STATA = re.compile(rb"<stata_dta>|[\x69-\x73][\x01\x02]\x01\x00")
 _SEPARATOR = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
 _LONGEST_HEADER = 2**20  # Characters.
-_BLOCK = 2**20  # Characters of JSON lines that are parsed at once.
 
 # What may be a decimal comma, and may be a thousand as well.
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
@@ -329,76 +328,42 @@ def _from_json(text: str, name: str, needed: Needed | None) -> pd.DataFrame:
     """Read records, whose cells keep their types; missing fields are None."""
     import pandas as pd
 
-    columns: dict[str, list[Any]] = {}
-    known: dict[str, dict[str, str]] = {}  # Each text is kept once.
-    row, unread, records = 0, None, []
+    records = _records(text, name)
     remedy = "pandas writes such a file by to_json(..., orient='records')"
-    for records in _records(text, name):
-        titles: dict[str, None] = {}
-        for at, record in enumerate(records, row):
-            if not isinstance(record, dict):
-                rule = f"row {at} must be a record, as {{'left': 'tea', ...}}"
-                refuse(name, rule, record, remedy=remedy)
-            if record.keys() != titles.keys():
-                titles |= dict.fromkeys(record)
-        for title in titles:
-            columns.setdefault(title, [None] * row)
-        if unread is None:
-            names = [*titles]
-            unread = {names[at] for at in _unread(names, needed)}
-        for title, column in columns.items():
-            if title not in unread:
-                cells = [record.get(title) for record in records]
-                if set(map(type, cells)) == {str}:
-                    cells = map(known.setdefault(title, {}).setdefault, cells, cells)
-                column.extend(cells)
-        row += len(records)
-    if not row:
+    for row, record in enumerate(records):
+        if not isinstance(record, dict):
+            rule = f"row {row} must be a record, as {{'left': 'tea', ...}}"
+            refuse(name, rule, record, remedy=remedy)
+    if not records:
         refuse(name, "needs at least one record", [])
-    if row == 1 and all(isinstance(cell, dict | list) for cell in records[0].values()):
+    titles = [*dict.fromkeys(title for record in records for title in record)]
+    nested = [isinstance(cell, dict | list) for cell in records[0].values()]
+    if len(records) == 1 and all(nested):
         rule = "is one object of objects or lists, and no list of records"
-        refuse(name, rule, [*columns], remedy=remedy)
-    unread = unread or set()
+        refuse(name, rule, titles, remedy=remedy)
+    unread = _unread(titles, needed)
     frame = pd.DataFrame(
         {
-            title: np.zeros(row, np.int8) if title in unread
-            else pd.Series(column, dtype=object)
-            for title, column in columns.items()
+            title: np.zeros(len(records), np.int8) if at in unread
+            else pd.Series([record.get(title) for record in records], dtype=object)
+            for at, title in enumerate(titles)
         }
     )  # fmt: skip
-    if unread:
-        frame.attrs["unread"] = {
-            at for at, title in enumerate(columns) if title in unread
-        }
+    frame.attrs |= {"unread": unread} if unread else {}
     return frame
 
 
-def _records(text: str, name: str) -> Iterable[list[Any]]:
-    """Yield the records of an array, or of lines, many at once."""
-    start, line = 0, 1
+def _records(text: str, name: str) -> list[Any]:
+    """Return the records of an array, or of lines."""
+    line = 1
     try:
         if text.lstrip().startswith("["):
-            yield json.loads(text)
-            return
-        while start < len(text):
-            end = text.find("\n", start + _BLOCK)
-            end = len(text) if end < 0 else end
-            block = text[start:end].rstrip()
-            try:
-                records = json.loads(f"[{block.replace('\n', ',')}]")
-            except ValueError:
-                records = []
-            first = line
-            if len(records) != block.count("\n") + 1:
-                # Some lines are empty, or no record by themselves.
-                records = []
-                for at, record in enumerate(block.split("\n"), first):
-                    line = at
-                    if record.strip():
-                        records.append(json.loads(record))
-            if records:
-                yield records
-            line, start = first + text.count("\n", start, end) + 1, end + 1
+            return json.loads(text)
+        records = []
+        for line, record in enumerate(text.split("\n"), 1):  # noqa: B007
+            if record.strip():
+                records.append(json.loads(record))
+        return records
     except (ValueError, RecursionError) as error:  # Also a number of too many digits.
         line += getattr(error, "lineno", 1) - 1
         rule = f"is no JSON: line {line}: {str(error).partition(':')[0]}"

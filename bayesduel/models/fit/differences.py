@@ -160,13 +160,8 @@ def contrasts(
 
 
 def _check_equivalent(value: object) -> None:
-    number_that(
-        value,
-        "equivalent",
-        "from 0 to 1e6",
-        lambda number: 0.0 <= number <= 1e6,
-        kind=FitError,
-    )
+    rule = "from 0 to 1e6"
+    number_that(value, "equivalent", rule, lambda n: 0.0 <= n <= 1e6, kind=FitError)
 
 
 def _dataset(
@@ -279,10 +274,8 @@ class ModeFit:
         for name, index, unit in entries:
             way = np.zeros(len(self.point))
             way[index] = 1.0 / unit
-            middle, half = (
-                float(self.point[index] / unit),
-                wide * self._spread_along(way),
-            )
+            middle = float(self.point[index] / unit)
+            half = wide * self._spread_along(way)
             rows.append(
                 {
                     "parameter": name,

@@ -721,9 +721,7 @@ class Fit:
         >>> fit(PairwiseBeta(), votes).to_dataframe()["wins"].to_dict()
         {'milk': 8.0, 'tea': 2.0}
         """
-        from bayesduel.models.fit.tables import standings
-
-        return standings(self, probability, scale=scale).to_dataframe()
+        return tables.standings(self, probability, scale=scale).to_dataframe()
 
     def to_datatree(self, **options: Any) -> xr.DataTree:
         """Return the fit as ArviZ reads it.

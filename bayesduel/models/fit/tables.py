@@ -211,13 +211,8 @@ def _on_scale(
     if not isinstance(anchor, tuple) or len(anchor) != 2:
         raise FitError("anchor", "must be an arm and its score", anchor)
     name, level = anchor
-    number_that(
-        level,
-        "anchor",
-        "from -1e6 to 1e6",
-        lambda number: abs(number) <= 1e6,
-        kind=FitError,
-    )
+    rule = "from -1e6 to 1e6"
+    number_that(level, "anchor", rule, lambda n: abs(n) <= 1e6, kind=FitError)
     if name not in posterior.arm_names:
         near = near_names(str(name), posterior.arm_names)
         raise FitError("anchor", "must be an arm", name, remedy=near)

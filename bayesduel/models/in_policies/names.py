@@ -55,9 +55,7 @@ def take_by_name(policy: Any) -> None:
     word = policy.posterior
     if isinstance(word, str):
         posterior = posterior_named(word)
-        object.__setattr__(
-            policy, "posterior", word if posterior is None else posterior
-        )
+        object.__setattr__(policy, "posterior", posterior or word)
 
 
 def check_pair_posterior(posterior: Any, num_arms: int | None = None) -> Any:
@@ -98,8 +96,8 @@ def numbers_named(name: str) -> dict[str, Any]:
     return numbers | steps
 
 
-def changed_numbers(posterior: Any) -> dict[str, Any]:
-    """Return the parameters that are not at their defaults.
+def changed_numbers(posterior: Any, usual: Any = None) -> dict[str, Any]:
+    """Return the parameters that are not at their defaults, or as in another posterior.
 
     Examples
     --------
@@ -108,13 +106,13 @@ def changed_numbers(posterior: Any) -> dict[str, Any]:
     >>> changed_numbers(Laplace(BradleyTerry(prior_scale=1.0)))
     {'prior_scale': 1.0}
     """
-    usual = {field.name: field_default(field) for _, field in _parameters(posterior)}
-    return _that_differ(numbers_of(posterior), usual)
-
-
-def numbers_that_differ(posterior: Any, other: Any) -> dict[str, Any]:
-    """Return the parameters in which a posterior differs from another of its name."""
-    return _that_differ(numbers_of(posterior), numbers_of(other))
+    known = {field.name: field_default(field) for _, field in _parameters(posterior)}
+    known = known if usual is None else numbers_of(usual)
+    return {
+        name: value
+        for name, value in numbers_of(posterior).items()
+        if not np.array_equal(value, known[name])
+    }
 
 
 def with_numbers(posterior: Any, changes: dict[str, Any]) -> Any:
@@ -133,14 +131,6 @@ def with_numbers(posterior: Any, changes: dict[str, Any]) -> Any:
     changed = replace(posterior, **of_posterior)
     changed.check()
     return changed
-
-
-def _that_differ(numbers: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: value
-        for name, value in numbers.items()
-        if not np.array_equal(value, others[name])
-    }
 
 
 def _parameters(posterior: Any) -> list[tuple[Any, Any]]:

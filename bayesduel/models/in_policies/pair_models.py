@@ -141,32 +141,29 @@ class PairModel:
         """The data of the model with every ordered pair, row by row."""
         return _template(self.model, self.num_arms, self.covariates)
 
-    def _closed_form(self, counts: Any) -> PairwiseDensity | None:
-        # The log density of counts of all pairs, an arm and itself included.
-        model = self.model
-        is_pairwise = isinstance(model, PairwiseUtilityModel)
-        if (
-            not is_pairwise
-            or type(model).closed_form is not PairwiseUtilityModel.closed_form
-        ):
+    @cached_property
+    def _closed(self) -> PairwiseDensity | None:
+        # The log density of no votes, where the derivatives are written down.
+        of_kind = getattr(type(self.model), "closed_form", None)
+        if of_kind is not PairwiseUtilityModel.closed_form:
             return None
-        return model.closed_form(PairTables(counts, self.num_arms))
-
-    @property
-    def _layout(self) -> Any:
-        # What coordinates stand for.
-        closed = self._closed_form(np.zeros((0, 2)))
-        if closed is not None:
-            return closed
-        # NumPyro takes long to import, and a closed form does without.
-        from bayesduel.models.fit.numpyro_models import latent_of
-
-        return latent_of(self.model, self.arrays)
+        nothing = PairTables(np.zeros((0, 2)), self.num_arms)
+        return self.model.closed_form(nothing)  # pyright: ignore[reportReturnType]
 
     @property
     def in_closed_form(self) -> bool:
         """Whether the derivatives are written down."""
-        return self._closed_form(np.zeros((0, 2))) is not None
+        return self._closed is not None
+
+    @cached_property
+    def _layout(self) -> Any:
+        # What coordinates stand for.
+        if self._closed is not None:
+            return self._closed
+        # NumPyro takes long to import, and a closed form does without.
+        from bayesduel.models.fit.numpyro_models import latent_of
+
+        return latent_of(self.model, self.arrays)
 
     @property
     def arms_alike(self) -> bool:
@@ -178,12 +175,11 @@ class PairModel:
         """D, the number of unconstrained coordinates."""
         return self._layout.size
 
-    def density(self, votes: VoteTables, *, automatic: bool = False) -> PointDensity:
-        """Return the log joint density; ``automatic`` forgoes a closed form."""
+    def density(self, votes: VoteTables) -> PointDensity:
+        """Return the log joint density."""
         counts = self._counts(votes)
-        closed = None if automatic else self._closed_form(counts)
-        if closed is not None:
-            return closed
+        if self._closed is not None:
+            return replace(self._closed, votes=PairTables(counts, self.num_arms))
         from bayesduel.models.fit.numpyro_models import latent_of
 
         # Without the rows of an arm and itself, by slices alone.
@@ -191,18 +187,18 @@ class PairModel:
         rows = counts[1:].reshape(others, others + 2, width)[:, :-1]
         rows = rows.reshape(others * (others + 1), width)
         arrays = with_counts(self.arrays, rows)
-        hessian = None if automatic else self.model.hessian(arrays)
-        return AutomaticDensity(latent_of(self.model, arrays).log_density, hessian)
+        log_density = latent_of(self.model, arrays).log_density
+        return AutomaticDensity(log_density, self.model.hessian(arrays))
 
     def falling(self, votes: VoteTables, dtype: Any = jnp.float64) -> PointDensity:
         """Return the log joint density where many points of few rows are looked at."""
-        if not self.in_closed_form or getattr(self.model, "order_effect", False):
+        if self._closed is None or getattr(self.model, "order_effect", False):
             return self.density(votes)
         first, second = UnorderedPairs.arms(self.num_arms)
         both = VoteTables(votes.won + votes.lost.T, votes.lost + votes.won.T)
         counts = self._counts(both)[first * self.num_arms + second]
         rows = UnorderedPairs(counts.astype(dtype), self.num_arms)
-        return self.model.closed_form(rows)  # pyright: ignore
+        return replace(self._closed, votes=rows)
 
     @property
     def falls_along_rays(self) -> bool:

@@ -131,21 +131,16 @@ class SetModel:
         sets = all_sets(self.num_arms, self.subset_size)
         here = jnp.all(sets == subset[None, :], axis=1)
         counts = state.counts + jnp.where(here[:, None], outcome[None, :], 0.0)
-        arrays, closed = self._given(counts)
-        if closed is not None:
-            distribution = newton_mode(
-                closed.log_density,
-                state.mode,
-                gradient=closed.gradient,
-                hessian=closed.hessian,
-                max_iterations=_STEPS,
-            )
-        else:
-            from bayesduel.models.fit.numpyro_models import laplace
-
-            distribution = laplace(
-                self.model, arrays, state.mode, max_iterations=_STEPS
-            )
+        density, arrays = self._density(counts)
+        is_closed = isinstance(density, ClosedDensity)
+        hessian = density.hessian if is_closed else self.model.hessian(arrays)
+        distribution = newton_mode(
+            density.log_density,
+            state.mode,
+            gradient=density.gradient if is_closed else None,
+            hessian=hessian,
+            max_iterations=_STEPS,
+        )
         return SetBeliefs(
             counts=counts,
             mode=jnp.asarray(distribution.mode),
@@ -157,17 +152,9 @@ class SetModel:
     ) -> Float[Array, "draw n"]:
         """Draw utilities along rays from the mode; consumes ``rng_key``."""
         distribution = NormalApproximation(mode=state.mode, factor=state.factor)
-        arrays, closed = self._given(state.counts)
-        if closed is None:
-            from bayesduel.models.fit.numpyro_models import latent_of
-
-            log_density = latent_of(self.model, arrays).log_density
-        else:
-            log_density = closed.log_density
-        density = AutomaticDensity(log_density)
-        return self._utilities_at(
-            draw_on_rays(rng_key, density, distribution, num_draws)
-        )
+        density = AutomaticDensity(self._density(state.counts)[0].log_density)
+        points = draw_on_rays(rng_key, density, distribution, num_draws)
+        return self._utilities_at(points)
 
     def utilities(self, state: SetBeliefs) -> Float[Array, " n"]:
         """Return the utilities at the mode."""
@@ -177,22 +164,22 @@ class SetModel:
     def _key(self) -> tuple[PreferenceModel, int, int, bool]:
         return self.model, self.num_arms, self.subset_size, self.no_choice
 
-    def _given(self, counts: Any = None) -> tuple[Any, ClosedDensity | None]:
-        # The arrays of so many choices, and the log density, where its closed form is
-        # one for programs, too.
+    def _density(self, counts: Any = None) -> tuple[Any, Any]:
+        # The log density of so many choices, and their arrays. Only some closed forms
+        # are ones for programs, too.
         arrays = _template(*self._key)
         arrays = arrays if counts is None else with_counts(arrays, counts)
         closed = self.model.closed_form(arrays)
-        return arrays, closed if isinstance(closed, ClosedDensity) else None
+        if isinstance(closed, ClosedDensity):
+            return closed, arrays
+        from bayesduel.models.fit.numpyro_models import latent_of
+
+        return latent_of(self.model, arrays), arrays
 
     def _utilities_at(self, points: Float[Array, "draw D"]) -> Float[Array, "draw n"]:
-        template, closed = self._given()
-        if closed is None:
-            from bayesduel.models.fit.numpyro_models import latent_of
-
-            named = jax.vmap(latent_of(self.model, template).named)(points)
-        else:
-            named = closed.named(points)
+        density, _ = self._density()
+        is_closed = isinstance(density, ClosedDensity)
+        named = (density.named if is_closed else jax.vmap(density.named))(points)
         return jnp.asarray(self.model.utilities(named))  # pyright: ignore
 
 
