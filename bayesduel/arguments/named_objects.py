@@ -61,12 +61,9 @@ def default_object(text: str, kind: NamedKind) -> tuple[Any, str]:
     except ModuleNotFoundError as error:
         if error.name is not None and not f"{module}.".startswith(f"{error.name}."):
             raise _not_imported(module, str(error), text, kind) from error
-        raise UnknownNameError(
-            "text",
-            f"there is no module {module!r} for the {kind.noun} {text!r}",
-            text,
-            remedy="run from the folder that holds it, or install it",
-        ) from error
+        rule = f"there is no module {module!r} for the {kind.noun} {text!r}"
+        remedy = "run from the folder that holds it, or install it"
+        raise UnknownNameError("text", rule, text, remedy=remedy) from error
     except Exception as error:  # What a user's file raises when it runs is theirs.
         reason = f"{type(error).__name__}: {error}"
         raise _not_imported(module, reason, text, kind) from error
@@ -79,22 +76,16 @@ def default_object(text: str, kind: NamedKind) -> tuple[Any, str]:
             and issubclass(one, kind.base)
             and one.__module__ == module
         ]
-        raise UnknownNameError(
-            "text",
-            f"{module!r} has no {kind.noun} {name!r}",
-            text,
-            remedy=f"it has {', '.join(classes) or 'none'}",
-        )
+        rule = f"{module!r} has no {kind.noun} {name!r}"
+        remedy = f"it has {', '.join(classes) or 'none'}"
+        raise UnknownNameError("text", rule, text, remedy=remedy)
     if isinstance(value, kind.base):
         return value, parameters
     if not (isinstance(value, type) and issubclass(value, kind.base)):
-        raise kind.error(
-            "text",
-            f"{text!r} is no {kind.noun} but {value!r}",
-            text,
-            remedy=f"name a subclass of bayesduel.{kind.noun.title()}, or a "
-            f"{kind.noun}",
-        )
+        rule = f"{text!r} is no {kind.noun} but {value!r}"
+        remedy = f"name a subclass of bayesduel.{kind.noun.title()}, or a "
+        remedy += f"{kind.noun}"
+        raise kind.error("text", rule, text, remedy=remedy)
     needed = [
         parameter.name
         for parameter in fields(value)  # pyright: ignore[reportArgumentType]
@@ -125,19 +116,13 @@ def read_parameters(
     for part in filter(None, (piece.strip() for piece in rest.split(","))):
         parameter, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not parameter or not value:
-            raise kind.error(
-                "text",
-                f"{text!r}: {part!r} is not of the form parameter=value",
-                text,
-                remedy=f"write {kind.example!r}",
-            )
+            rule = f"{text!r}: {part!r} is not of the form parameter=value"
+            remedy = f"write {kind.example!r}"
+            raise kind.error("text", rule, text, remedy=remedy)
         if parameter in parameters:
-            raise kind.error(
-                "text",
-                f"{text!r} gives {parameter} twice",
-                text,
-                remedy="leave one out",
-            )
+            rule = f"{text!r} gives {parameter} twice"
+            remedy = "leave one out"
+            raise kind.error("text", rule, text, remedy=remedy)
         spelled = word(parameter, value)
         parameters[parameter] = literal(value) if spelled is None else spelled
     return parameters
@@ -172,12 +157,8 @@ def refuse_parameter(
     owner: str, parameter: str, value: Any, known: set[str], error: type[ArgumentError]
 ) -> None:
     """Raise an error for a parameter that there is not, with near ones."""
-    raise error(
-        parameter,
-        f"{owner} has no parameter {parameter!r}",
-        value,
-        remedy=near_and_all(parameter, sorted(known)),
-    )
+    rule = f"{owner} has no parameter {parameter!r}"
+    raise error(parameter, rule, value, remedy=near_and_all(parameter, sorted(known)))
 
 
 def word_of(value: Any) -> str:

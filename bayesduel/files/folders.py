@@ -60,22 +60,16 @@ def check_folder(
         raise unwritable(path, error) from error
     marker = read_marker(path)
     if marker is None and held - {OWN}:
-        raise OutputFolderError(
-            "out",
-            f"{path} is not empty, and the marker of our results is missing "
-            f"({OWN}/{MARKER}), so it may hold files of yours",
-            path,
-            remedy="name a new or empty folder",
-        )
+        rule = f"{path} is not empty, and the marker of our results is missing "
+        rule += f"({OWN}/{MARKER}), so it may hold files of yours"
+        remedy = "name a new or empty folder"
+        raise OutputFolderError("out", rule, path, remedy=remedy)
     if marker is None:
         return path
     if marker["kind"] != kind:
-        raise OutputFolderError(
-            "out",
-            f"{path} holds results of another kind ({marker['kind']}, not {kind})",
-            path,
-            remedy="name another folder",
-        )
+        rule = f"{path} holds results of another kind ({marker['kind']}, not {kind})"
+        remedy = "name another folder"
+        raise OutputFolderError("out", rule, path, remedy=remedy)
     if marker["format"] < FORMAT and resume and kind not in _AT_ONCE:
         raise OutputFolderError(
             "out",
@@ -148,12 +142,9 @@ def read_marker(folder: Path) -> dict[str, Any] | None:
         number, whole = None, False
     if number not in (1, FORMAT) or not whole:
         what = f"is of format {number}" if whole else "is damaged"
-        raise OutputFolderError(
-            "out",
-            f"{file} {what}, and this version writes format {FORMAT}",
-            folder,
-            remedy="name another folder",
-        )
+        rule = f"{file} {what}, and this version writes format {FORMAT}"
+        remedy = "name another folder"
+        raise OutputFolderError("out", rule, folder, remedy=remedy)
     return marker
 
 

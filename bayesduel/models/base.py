@@ -30,12 +30,9 @@ def axes_of(model: PreferenceModel, name: str, number: int) -> tuple[str, ...]:
         # As ArviZ calls them.
         return tuple(f"{name}_dim_{axis}" for axis in range(number))
     if isinstance(axes, str) or len(axes) != number:
-        raise FitError(
-            "model",
-            f"must give {name} a tuple of {number} names of axes in "
-            f"{type(model).__name__}.dims(): that is how many axes a draw of it has",
-            axes,
-        )
+        rule = f"must give {name} a tuple of {number} names of axes in "
+        rule += f"{type(model).__name__}.dims(): that is how many axes a draw of it has"
+        raise FitError("model", rule, axes)
     return tuple(axes)
 
 
@@ -48,12 +45,9 @@ def labels_along(
         if axis not in sizes:
             continue
         if len(labels) != sizes[axis]:
-            raise FitError(
-                "model",
-                f"must give {axis} {sizes[axis]} labels in "
-                f"{type(model).__name__}.coords(), one to each entry along it",
-                len(labels),
-            )
+            rule = f"must give {axis} {sizes[axis]} labels in "
+            rule += f"{type(model).__name__}.coords(), one to each entry along it"
+            raise FitError("model", rule, len(labels))
         by_axis[axis] = list(labels)
     return by_axis
 
@@ -241,12 +235,9 @@ class PreferenceModel:
 
     def exact_posterior(self, arrays: Any) -> Any:
         """Return the posterior in closed form, where "exact" is a method."""
-        raise FitError(
-            "method",
-            f"must not be 'exact': {type(self).__name__} has no posterior in closed "
-            "form",
-            "exact",
-        )
+        rule = f"must not be 'exact': {type(self).__name__} has no posterior in closed "
+        rule += "form"
+        raise FitError("method", rule, "exact")
 
 
 def count_votes(
@@ -287,12 +278,8 @@ def derived(
 def check_kind(model: Any, data: Any, kind: type, remedy: str = "") -> None:
     """Raise unless ``data`` is of the kind that the model is about."""
     if not isinstance(data, kind):
-        raise FitError(
-            "data",
-            f"must be {kind.__name__}, which {type(model).__name__} is fitted to",
-            type(data).__name__,
-            remedy=remedy,
-        )
+        rule = f"must be {kind.__name__}, which {type(model).__name__} is fitted to"
+        raise FitError("data", rule, type(data).__name__, remedy=remedy)
 
 
 def register_arrays[T: type](cls: T) -> T:

@@ -289,14 +289,13 @@ class ConditionalLogit(PreferenceModel):
         check_kind(self, data, Choices)
         self.check()
         if data.attributes is None or not data.attribute_names:
-            raise FitError(
-                "data",
-                "must carry attributes of the alternatives",
-                repr(data),
-                remedy="use Choices.from_attributes, read_wide_choices or "
+            rule = "must carry attributes of the alternatives"
+            remedy = (
+                "use Choices.from_attributes, read_wide_choices or "
                 "read_long_choices(attributes=...); without attributes the model of "
-                "choices is MultinomialLogit()",
+                "choices is MultinomialLogit()"
             )
+            raise FitError("data", rule, repr(data), remedy=remedy)
         rows = len(data.offered)
         offered = np.concatenate([data.offered, np.ones((rows, 1), dtype=bool)], axis=1)
         width = data.num_arms + data.outside

@@ -160,12 +160,9 @@ class MultinomialLogit(UtilityModel):
         check_kind(self, data, Choices)
         self.check()
         if data.outside and self.zero_sum:
-            raise FitError(
-                "zero_sum",
-                "must not be True for data with an outside option, whose utility is "
-                "0 already",
-                True,
-            )
+            rule = "must not be True for data with an outside option, whose utility is "
+            rule += "0 already"
+            raise FitError("zero_sum", rule, True)
         always = np.ones((len(data.offered), 1), dtype=bool)
         offered = np.concatenate([data.offered, always], axis=1)
         width = data.num_arms + data.outside

@@ -245,12 +245,10 @@ def _layout(model: NumPyroModel) -> _Layout:
         what = f"is not among {', '.join(shapes) or 'none'}"
         if "utility" in shapes:
             what = f"has the shape {shapes['utility']} for {_NUM_ARMS} arms"
-        raise FitError(
-            "model",
-            f"{model.title} must have a site 'utility', one number for each arm, "
-            f"which {what}",
-            remedy="numpyro.deterministic('utility', ...) gives a quantity that name",
-        )
+        rule = f"{model.title} must have a site 'utility', one number for each arm, "
+        rule += f"which {what}"
+        remedy = "numpyro.deterministic('utility', ...) gives a quantity that name"
+        raise FitError("model", rule, remedy=remedy)
     axes = {_NUM_ARMS: "arm"} | {size: name for name, size in seen.items() if size}
     dims = {
         name: tuple(

@@ -267,21 +267,15 @@ class PairwiseUtilityModel(UtilityModel):
                      "contest_covariates"):  # fmt: skip
             true_or_false(getattr(self, name), name, kind=FitError)
         if self.residual and not self.covariates:
-            raise FitError(
-                "residual",
-                "must not be True where covariates=False: it is what covariates "
-                "leave open",
-                True,
-                remedy="say covariates=True, or leave it out",
-            )
+            rule = "must not be True where covariates=False: it is what covariates "
+            rule += "leave open"
+            remedy = "say covariates=True, or leave it out"
+            raise FitError("residual", rule, True, remedy=remedy)
         if self.learn_scale and self.covariates and not self.residual:
-            raise FitError(
-                "learn_scale",
-                "must not be True where covariates=True and residual=False: it is "
-                "the scale of the residual",
-                True,
-                remedy="say residual=True, or leave it out",
-            )
+            rule = "must not be True where covariates=True and residual=False: it is "
+            rule += "the scale of the residual"
+            remedy = "say residual=True, or leave it out"
+            raise FitError("learn_scale", rule, True, remedy=remedy)
         for name in ("tie_scale", "order_scale", "covariate_scale", "contest_scale"):
             check_real(name, getattr(self, name))
 

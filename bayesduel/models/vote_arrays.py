@@ -174,13 +174,10 @@ class UnorderedPairs:
 def votes_of(model: Any, data: Comparisons) -> Votes:
     """Return the arrays of a pairwise model, with or without a column of ties."""
     if data.has_ties and not model.ties:
-        raise FitError(
-            "data",
-            f"must hold no ties, for which {type(model).__name__} has no place",
-            float(data.counts[:, 2].sum()),
-            remedy="say ties=True, or drop them with .without_ties(), or split them "
-            "with .with_split_ties()",
-        )
+        rule = f"must hold no ties, for which {type(model).__name__} has no place"
+        remedy = "say ties=True, or drop them with .without_ties(), or split them "
+        remedy += "with .with_split_ties()"
+        raise FitError("data", rule, float(data.counts[:, 2].sum()), remedy=remedy)
     for name, known, lack, remedy in (
         (
             "order_effect",
@@ -238,13 +235,11 @@ def columns_read(model: Any, data: Comparisons) -> list[str]:
     names: list[str] = list(getattr(model, "reads", ()))
     for name in names:
         if name not in data.columns:
-            raise FitError(
-                "data",
-                f"{model.title} reads the column {name!r}, which the votes do not "
-                f"carry (they carry {', '.join(data.columns) or 'none'})",
-                remedy="keep it with columns={{name!r}: ...} of from_votes, or an "
-                "option of read_comparisons",
-            )
+            rule = f"{model.title} reads the column {name!r}, which the votes do not "
+            rule += f"carry (they carry {', '.join(data.columns) or 'none'})"
+            remedy = "keep it with columns={{name!r}: ...} of from_votes, or an "
+            remedy += "option of read_comparisons"
+            raise FitError("data", rule, remedy=remedy)
     if getattr(model, "contest_covariates", False):
         names += [name for name in data.contest_covariates if name not in names]
     effect = getattr(model, "order_effect", False) and NEUTRAL in data.columns

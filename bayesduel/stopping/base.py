@@ -335,11 +335,7 @@ def check_duels(value: Any) -> None:
 def check_rule(argument: str, value: Any, index: int | None = None) -> StoppingRule:
     """Return ``value`` if it is a rule for stopping."""
     if not isinstance(value, StoppingRule):
-        raise StoppingRuleError(
-            argument,
-            "must be a rule of bayesduel.stopping",
-            value,
-            index=index,
-            remedy="give stopping.AnytimeEvidence(0.05), for instance",
-        )
+        rule = "must be a rule of bayesduel.stopping"
+        remedy = "give stopping.AnytimeEvidence(0.05), for instance"
+        raise StoppingRuleError(argument, rule, value, index=index, remedy=remedy)
     return value

@@ -131,11 +131,8 @@ def loo(posterior: Fit, *, unit: str = "vote") -> Any:
     check_whole(posterior.data, "loo", posterior.arrays)
     counts = np.asarray(posterior.arrays.counts)
     if counts.sum() < 2:
-        raise FitError(
-            "posterior",
-            "must be of at least 2 votes, for one to be left out",
-            float(counts.sum()),
-        )
+        rule = "must be of at least 2 votes, for one to be left out"
+        raise FitError("posterior", rule, float(counts.sum()))
     exact = posterior.extras.get("posterior")
     cells = cells_of(posterior)
     if unit == "vote" and isinstance(exact, BetaPosterior):
@@ -358,13 +355,12 @@ def leave_pairs_out(
     key = as_key(seed_of(rng_key, "rng_key", kind=FitError))
     sides = pairs_of(model, data, arrays)
     if sides is None:
-        raise FitError(
-            "model",
+        rule = (
             "must know the pair of each row, but the arrays of "
             f"{type(model).__name__} lack the fields first and second, numbers of "
-            "arms",
-            model,
+            "arms"
         )
+        raise FitError("model", rule, model)
     low, high = np.minimum(*sides), np.maximum(*sides)
     pairs, member = np.unique(low * data.num_arms + high, return_inverse=True)
     if len(pairs) < 2:

@@ -88,25 +88,22 @@ class Report:
     @property
     def good(self) -> bool:
         """Whether nothing speaks against the fit."""
-        return not self._bad
-
-    @property
-    def _bad(self) -> list[Finding]:
-        return [finding for finding in self.findings if not finding.good]
+        return all(finding.good for finding in self.findings)
 
     @property
     def verdict(self) -> str:
         """Say whether to rely on the fit."""
         if self.good:
             return "Nothing speaks against this fit."
-        names = ", ".join(finding.name for finding in self._bad)
+        names = ", ".join(finding.name for finding in self.findings if not finding.good)
         return f"Do not rely on this fit yet: see {names}."
 
     def against(self) -> str:
         """Say in a line what speaks against the fit; empty where nothing does."""
         return "; ".join(
             f"{bad.name}: {bad.value}; {bad.words} What to do: {bad.remedy}"
-            for bad in self._bad
+            for bad in self.findings
+            if not bad.good
         )
 
     def as_record(self) -> dict[str, Any]:
@@ -347,13 +344,14 @@ def _of_single_votes(posterior: Fit) -> Finding:
     bad = int(np.sum(np.asarray(left_out.pareto_k) > left_out.good_k))
     number = left_out.n_data_points
     share = f"{bad} of {number} votes have" if bad else f"no vote of {number} has"
+    words = "Removing any one vote changes the posterior little."
+    if bad:
+        words = "Single votes move the posterior too much to be left out by weights."
     return Finding(
         "leave-one-out",
         f"{share} Pareto k above {left_out.good_k:.2f}",
         bad == 0,
-        "Removing any one vote changes the posterior little."
-        if bad == 0
-        else "Single votes move the posterior too much to be left out by weights.",
+        words,
         "do not compare models by loo here; more draws, a stronger prior, or a model "
         "that shares information between pairs",
     )
@@ -423,30 +421,27 @@ def _of_replicates(posterior: Fit) -> list[Finding]:
     elif posterior.model.utilities(posterior.flat_draws()) is None:
         circles = "The model allows them; see diagnostics.transitivity."
     findings = [_untested("judges", judges), _untested("circles", circles)]
-    tests = {
-        index: test(data)
-        for index, (why, test) in enumerate(((judges, _Judges), (circles, _Circles)))
-        if not why
-    }
+    tests: list[_Judges | _Circles] = [] if judges else [_Judges(data)]
+    tests += [] if circles else [_Circles(data)]
     if not tests:
         return findings
     rng = generator_of(_SEED)
-    observed: dict[int, list[float]] = {index: [] for index in tests}
-    drawn: dict[int, list[float]] = {index: [] for index in tests}
+    sums: list[tuple[list[float], list[float]]] = [([], []) for _ in tests]
     for probabilities in _probabilities(posterior):
         with np.errstate(divide="ignore"):
             votes = votes_drawn(rng, data.counts, np.log(probabilities))
-        for index, test in tests.items():
-            observed[index].extend(test.statistics(data.counts[None], probabilities))
-            drawn[index].extend(test.statistics(votes, probabilities))
-    for index, test in tests.items():
-        seen, noise = np.array(observed[index]), np.array(drawn[index])
+        for test, (observed, drawn) in zip(tests, sums, strict=True):
+            observed.extend(test.statistics(data.counts[None], probabilities))
+            drawn.extend(test.statistics(votes, probabilities))
+    for test, both in zip(tests, sums, strict=True):
+        seen, noise = map(np.array, both)
         # The votes count as one of the replicates: never 0.
         above = noise >= seen * (1.0 - 1e-12)
         p_value = float((1 + above.sum()) / (1 + len(noise)))
-        findings[index] = test.finding(
+        finding = test.finding(
             posterior, p_value, float(seen.mean()), float(noise.mean())
         )
+        findings[isinstance(test, _Circles)] = finding
     return findings
 
 

@@ -17,7 +17,7 @@ from bayesduel.models.argument_checks import check_numbers, check_real, next_see
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.checks.cross_validation import loo
-from bayesduel.models.closed_forms import PairwiseDensity
+from bayesduel.models.closed_forms import PairwiseDensity, coordinates_of
 from bayesduel.models.fit.draws import generator_of
 from bayesduel.models.fit.fit_result import Fit
 from bayesduel.models.fit.fitting import fit
@@ -192,12 +192,8 @@ def transitivity(
     """
     if not isinstance(data, Comparisons):
         hint = "use its to_comparisons()" if hasattr(data, "to_comparisons") else ""
-        raise FitError(
-            "data",
-            "must be Comparisons, to be asked about transitivity",
-            type(data).__name__,
-            remedy=hint,
-        )
+        rule = "must be Comparisons, to be asked about transitivity"
+        raise FitError("data", rule, type(data).__name__, remedy=hint)
     if data.num_arms < 3:
         raise FitError(
             "data", "must be of at least 3 arms, to have an order", data.num_arms
@@ -328,60 +324,46 @@ def order_test(posterior: Fit) -> _OrderTest:
         contest_scale=1e6,
     )
     arrays = votes_of(full, votes)
-    added = np.zeros(len(arrays.first))
+    null = replace(full, order_effect=False)
+    index = coordinates_of(full, arrays).extras - 1
+
+    def at_null(added: np.ndarray) -> tuple[PairwiseDensity, np.ndarray]:
+        # The density, and the mode without an advantage.
+        more = with_counts(arrays, arrays.counts + added[:, None] / 2.0)
+        mode = PairwiseDensity(null, more, null.vote_derivatives).laplace().mode
+        point = np.insert(np.asarray(mode), index, 0.0)
+        return PairwiseDensity(full, more, full.vote_derivatives), point
+
+    density, point = at_null(np.zeros(len(arrays.first)))
     for _ in range(_ROUNDS - 1):
-        null = _Null.of(full, arrays, added)
-        added = _leverages(arrays, null)
-    null = _Null.of(full, arrays, added)
-    index = null.density.coordinates.extras - 1
+        inverse = np.linalg.inv(-density.hessian(point))
+        density, point = at_null(_leverages(density, arrays, point, inverse))
+    gradient, hessian = density.gradient_and_hessian(point)
     # This entry of the inverse is one over what is left of the information.
-    statistic = null.slope**2 * null.inverse[index, index]
-    mode = null.density.laplace()
-    unit = np.eye(len(null.point))[index]
-    variance = cho_solve((np.asarray(mode.factor), True), unit)[index]
+    statistic = gradient[index] ** 2 * np.linalg.inv(-hessian)[index, index]
+    full_mode = density.laplace()
+    unit = np.eye(len(point))[index]
+    variance = cho_solve((np.asarray(full_mode.factor), True), unit)[index]
     return _OrderTest(
-        float(mode.mode[index]),
+        float(full_mode.mode[index]),
         float(np.sqrt(variance)),
         float(stats.chi2.sf(statistic, 1)),
     )
 
 
-class _Null(NamedTuple):
-    """The mode without an advantage, and the density with one there."""
-
-    density: PairwiseDensity
-    point: Float[np.ndarray, " D"]
-    slope: float
-    inverse: Float[np.ndarray, "D D"]  # Of minus the Hessian.
-
-    @classmethod
-    def of(
-        cls, full: BradleyTerry, arrays: Votes, added: Float[np.ndarray, " row"]
-    ) -> _Null:
-        more = with_counts(arrays, arrays.counts + added[:, None] / 2.0)
-        null = replace(full, order_effect=False)
-        mode = PairwiseDensity(null, more, null.vote_derivatives).laplace().mode
-        density = PairwiseDensity(full, more, full.vote_derivatives)
-        index = density.coordinates.extras - 1
-        point = np.insert(np.asarray(mode), index, 0.0)
-        gradient, hessian = density.gradient_and_hessian(point)
-        return cls(density, point, float(gradient[index]), np.linalg.inv(-hessian))
-
-
-def _leverages(votes: Votes, null: _Null) -> Float[np.ndarray, " row"]:
-    density, inverse = null.density, null.inverse
-    number = density.coordinates.extras
+def _leverages(
+    density: PairwiseDensity, votes: Votes, point: np.ndarray, inverse: np.ndarray
+) -> Float[np.ndarray, " row"]:
+    coordinates = density.coordinates
+    number = coordinates.extras
     first, second = number + votes.first, number + votes.second
-    spread = (
-        inverse[first, first] + inverse[second, second] - 2.0 * inverse[first, second]
-    )
-    ones = np.ones(len(first))
-    effects = np.stack(density.coordinates.of_effects(votes, ones))
+    spread = inverse[first, first] + inverse[second, second]
+    spread -= 2.0 * inverse[first, second]
+    effects = np.stack(coordinates.of_effects(votes, np.ones(len(first))))
     effect_spread = inverse[:number, :number] @ effects
     effect_spread += 2.0 * (inverse[:number, first] - inverse[:number, second])
     spread += np.sum(effects * effect_spread, axis=0)
-    difference, _ = density.coordinates.rows(votes, null.point)
-    p = expit(difference)
+    p = expit(coordinates.rows(votes, point)[0])
     return votes.counts.sum(axis=1) * p * (1.0 - p) * spread
 
 

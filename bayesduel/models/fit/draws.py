@@ -46,11 +46,8 @@ def seed_words(rng_key: RunKey | int) -> tuple[int, ...]:
     if isinstance(rng_key, jax.Array) and not rng_key.ndim:
         if jax.numpy.issubdtype(rng_key.dtype, jax.dtypes.prng_key):
             return tuple(np.asarray(jax.random.key_data(rng_key)).ravel().tolist())
-    raise FitError(
-        "rng_key",
-        "must be an integer or one typed key, jax.random.key(seed)",
-        type(rng_key).__name__,
-    )
+    rule = "must be an integer or one typed key, jax.random.key(seed)"
+    raise FitError("rng_key", rule, type(rng_key).__name__)
 
 
 def generator_of(rng_key: RunKey | int) -> np.random.Generator:

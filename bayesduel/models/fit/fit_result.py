@@ -442,12 +442,10 @@ class Fit:
         FitError
             Always.
         """
-        raise FitError(
-            "probability_better",
-            "was taken for the probability of winning a vote",
-            remedy="that is probability_of_beating(); what it returned, P(i is "
-            "stronger than j), is probability_stronger()",
-        )
+        rule = "was taken for the probability of winning a vote"
+        remedy = "that is probability_of_beating(); what it returned, P(i is "
+        remedy += "stronger than j), is probability_stronger()"
+        raise FitError("probability_better", rule, remedy=remedy)
 
     def _mean_by_pair(self, of: Callable[[np.ndarray], np.ndarray]) -> xr.DataArray:
         total = sum(of(block).sum(axis=0) for block in self.matrices())
@@ -741,12 +739,9 @@ def density_of_pairs(model: Any, arrays: Any) -> PairwiseDensity:
     density = model.closed_form(arrays) if isinstance(arrays, Votes) else None
     if isinstance(density, PairwiseDensity):
         return density
-    raise FitError(
-        "model",
-        "must be BradleyTerry, RaoKupper or Thurstone without judges and a learned "
-        "scale, to have clustered errors",
-        model,
-    )
+    rule = "must be BradleyTerry, RaoKupper or Thurstone without judges and a learned "
+    rule += "scale, to have clustered errors"
+    raise FitError("model", rule, model)
 
 
 def _scores_of_clusters(

@@ -137,14 +137,11 @@ def fit(
     num_chains = integer_from(num_chains, 1, "num_chains", 10**400, kind=FitError)
     num_arms = len(getattr(data, "arm_names", ()))
     if num_arms > MOST_FITTED_ARMS:
-        raise FitError(
-            "data",
-            f"must have at most {MOST_FITTED_ARMS} arms, since tables of all pairs "
-            f"({8 * num_arms**2 / 1e9:.1f} GB each) are made",
-            num_arms,
-            remedy="use fit_mode() (--method mode), which makes none, or fit the arms "
-            "with the most votes",
-        )
+        rule = f"must have at most {MOST_FITTED_ARMS} arms, since tables of all pairs "
+        rule += f"({8 * num_arms**2 / 1e9:.1f} GB each) are made"
+        remedy = "use fit_mode() (--method mode), which makes none, or fit the arms "
+        remedy += "with the most votes"
+        raise FitError("data", rule, num_arms, remedy=remedy)
     arrays = model.arrays(data)
     # More draws would not fit into memory, or take hours to look at.
     numbers = num_arms * (num_arms - 1) // 2 if name == "exact" else num_arms

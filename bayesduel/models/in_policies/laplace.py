@@ -436,11 +436,8 @@ class HMC(Laplace):
     ) -> Float[Array, "draw D"]:
         # Where the chains are.
         if num_draws > self.chains:
-            raise PolicyParameterError(
-                "chains",
-                f"must be at least {num_draws}, as many as draws are asked for",
-                self.chains,
-            )
+            rule = f"must be at least {num_draws}, as many as draws are asked for"
+            raise PolicyParameterError("chains", rule, self.chains)
         assert state.walkers is not None
         return state.walkers[:num_draws]
 

@@ -61,12 +61,9 @@ def take_by_name(policy: Any) -> None:
 def check_pair_posterior(posterior: Any, num_arms: int | None = None) -> Any:
     """Return what is a posterior of pairs that fits, else raise an error."""
     if not isinstance(posterior, BetaPairs | PairPosterior):
-        raise PolicyParameterError(
-            "posterior",
-            f"must be one of {', '.join(_names_of_pairs())}, or a posterior such as "
-            "Laplace(Thurstone())",
-            posterior,
-        )
+        rule = f"must be one of {', '.join(_names_of_pairs())}, or a posterior such as "
+        rule += "Laplace(Thurstone())"
+        raise PolicyParameterError("posterior", rule, posterior)
     posterior.check(num_arms)
     return posterior
 

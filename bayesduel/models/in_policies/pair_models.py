@@ -43,12 +43,9 @@ def check_held(model: Any, make_arrays: Callable[[], Any]) -> None:
             hash(model)
             make_arrays()
     except TypeError as error:
-        raise PolicyParameterError(
-            "model",
-            "must be hashable, as frozen dataclasses are whose fields are; "
-            f"{type(model).__name__} is not ({error})",
-            model,
-        ) from error
+        rule = "must be hashable, as frozen dataclasses are whose fields are; "
+        rule += f"{type(model).__name__} is not ({error})"
+        raise PolicyParameterError("model", rule, model) from error
 
 
 def check_counts(
@@ -57,13 +54,10 @@ def check_counts(
     """Raise ``FitError`` unless arrays hold the counts of the data, row by row."""
     held = np.asarray(getattr(arrays, "counts", None))
     if held.ndim != 2 or not np.array_equal(held, counts[:, : held.shape[1]]):
-        raise FitError(
-            "model",
-            "must have arrays with a field counts, with the votes row by row as "
-            f"they are in the data, but those of {type(model).__name__} have none",
-            model,
-            remedy="a policy replaces it",
-        )
+        rule = "must have arrays with a field counts, with the votes row by row as "
+        rule += f"they are in the data, but those of {type(model).__name__} have none"
+        remedy = "a policy replaces it"
+        raise FitError("model", rule, model, remedy=remedy)
 
 
 Covariates = tuple[tuple[float, ...], ...] | None
@@ -249,20 +243,15 @@ class PairModel:
             try:
                 returned = jax.eval_shape(self.matrices, point).shape
             except (TypeError, IndexError, AttributeError) as error:
-                raise PolicyParameterError(
-                    "model",
-                    f"preference_matrices of {name} must run inside compiled code "
-                    f"({type(error).__name__}: {str(error).splitlines()[0]})",
-                    remedy="write it with jax.numpy, without NumPy functions, "
-                    "changes in place or branches on values",
-                ) from error
+                rule = f"preference_matrices of {name} must run inside compiled code "
+                rule += f"({type(error).__name__}: {str(error).splitlines()[0]})"
+                remedy = "write it with jax.numpy, without NumPy functions, "
+                remedy += "changes in place or branches on values"
+                raise PolicyParameterError("model", rule, remedy=remedy) from error
         if returned != shape:
-            raise PolicyParameterError(
-                "model",
-                f"must have preference_matrices, in {name}, that return an array of "
-                f"the shape {shape} for two draws of {self.num_arms} arms",
-                returned,
-            )
+            rule = f"must have preference_matrices, in {name}, that return an array of "
+            rule += f"the shape {shape} for two draws of {self.num_arms} arms"
+            raise PolicyParameterError("model", rule, returned)
 
 
 def check_count(name: str, value: int, least: int) -> None:
