@@ -11,7 +11,7 @@ import xarray as xr
 from bayesduel.errors import FitError
 from bayesduel.models.argument_checks import check_numbers, check_posterior, next_seed
 from bayesduel.models.base import axes_of, labels_along
-from bayesduel.models.fit.draws import as_key, generator_of
+from bayesduel.models.fit.draws import as_key, generator_of, in_one
 from bayesduel.models.fit.numpyro_models import log_prior_densities, sample_prior
 from bayesduel.models.fit.predictions import (
     UNITS,
@@ -248,11 +248,7 @@ def _predictions(
     model, arrays = posterior.model, posterior.arrays
     chains, number = next(iter(draws.values())).shape[:2]
     step = max(1, -(-chains * number * observed.size // _MOST_PREDICTED))
-    number = len(range(0, number, step))
-    flat = {
-        key: values[:, ::step].reshape(chains * number, *values.shape[2:])
-        for key, values in draws.items()
-    }
+    number, flat = len(range(0, number, step)), in_one(draws, step)
     if isinstance(arrays, Ballots):
         drawn = ballots_drawn(rng, model, arrays, flat["utility"])
     else:

@@ -37,7 +37,7 @@ from bayesduel.models.closed_forms import (
 )
 from bayesduel.models.fit.draws import generator_of, seed_words
 from bayesduel.models.fit.fitting import remarks_on
-from bayesduel.models.fit.tables import ELO, PARAMETERS, votes_of_arms
+from bayesduel.models.fit.tables import ELO, PARAMETERS, by_arm, interval, votes_of_arms
 from bayesduel.models.utilities import PairwiseUtilityModel
 from bayesduel.models.vote_arrays import Votes
 from bayesduel.votes.checks import arm_positions, labels_of, shortened
@@ -136,8 +136,7 @@ def contrasts(
     else:
         apart = np.asarray(utilities) - np.asarray(utilities)[:, [arm]]
         apart = apart * (ELO if scale == "elo" else 1.0)
-    tail = (1.0 - probability) / 2.0
-    low, high = np.quantile(apart, [tail, 1.0 - tail], axis=0)
+    low, high = interval(apart, probability)
     columns = {
         "mean": apart.mean(axis=0),
         "lower": low,
@@ -150,35 +149,14 @@ def contrasts(
     far = posterior.part_of != posterior.part_of[arm]
     columns = {name: np.where(far, np.nan, column) for name, column in columns.items()}
     order = np.argsort(-columns["mean"], kind="stable")
-    return _dataset(
-        [names[at] for at in order],
-        {name: column[order] for name, column in columns.items()},
-        reference,
-        probability,
-        scale,
-    )
+    columns = {name: column[order] for name, column in columns.items()}
+    about = {"reference": reference, "probability": probability, "difference": scale}
+    return by_arm([names[at] for at in order], columns, about)
 
 
 def _check_equivalent(value: object) -> None:
     rule = "from 0 to 1e6"
     number_that(value, "equivalent", rule, lambda n: 0.0 <= n <= 1e6, kind=FitError)
-
-
-def _dataset(
-    arms: list[str], columns: dict[str, np.ndarray], reference: str, *words: Any
-) -> xr.Dataset:
-    import xarray as xr
-
-    probability, difference = words
-    return xr.Dataset(
-        {name: ("arm", values) for name, values in columns.items()},
-        coords={"arm": arms},
-        attrs={
-            "reference": reference,
-            "probability": probability,
-            "difference": difference,
-        },
-    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -354,8 +332,9 @@ class ModeFit:
             _check_equivalent(equivalent)
             near = ndtr((equivalent - mean) / safe) - ndtr((-equivalent - mean) / safe)
             columns["p_equivalent"] = np.where(spread > 0, near, 1.0)
-        names = list(map(str, arms))
-        return _dataset(names, columns, reference, probability, "utility")
+        about = {"reference": reference, "probability": probability}
+        about |= {"difference": "utility"}
+        return by_arm(list(map(str, arms)), columns, about)
 
     def sample_utilities(
         self, rng_key: RunKey | int, num_draws: int
@@ -466,8 +445,6 @@ class ModeFit:
         >>> table["arm"].values.tolist(), table["error"].round(2).values.tolist()
         (['tea', 'milk'], [0.11, 0.11])
         """
-        import xarray as xr
-
         probability = check_probability(probability)
         num_draws = integer_from(num_draws, 1, "num_draws", MOST_DRAWS, kind=FitError)
         seed_words(rng_key)
@@ -482,11 +459,10 @@ class ModeFit:
             **votes_of_arms(self.data),
         }
         order = np.argsort(-score, kind="stable")
-        return xr.Dataset(
-            {name: ("arm", values[order]) for name, values in columns.items()},
-            coords={"arm": [self.data.arm_names[arm] for arm in order.tolist()]},
-            attrs={"probability": probability, "num_draws": num_draws},
-        )
+        columns = {name: values[order] for name, values in columns.items()}
+        names = [self.data.arm_names[arm] for arm in order.tolist()]
+        about = {"probability": probability, "num_draws": num_draws}
+        return by_arm(names, columns, about)
 
     def _errors(
         self, rng: np.random.Generator, num_draws: int

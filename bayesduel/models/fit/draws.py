@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +93,23 @@ def sample_exact(
     flat = fresh(rng_key, chains * draws)
     extras = {"posterior": posterior}
     return Sampled(draws=in_chains(flat, chains), fresh=fresh, extras=extras)
+
+
+def in_one(draws: dict[str, np.ndarray], step: int = 1) -> dict[str, np.ndarray]:
+    """Return draws of all chains (chain, draw, ...) one after the other, or some."""
+    thinned = {name: values[:, ::step] for name, values in draws.items()}
+    return {
+        name: values.reshape(-1, *values.shape[2:]) for name, values in thinned.items()
+    }
+
+
+def in_blocks(
+    flat: dict[str, np.ndarray], entries: int, most: int
+) -> Iterator[dict[str, np.ndarray]]:
+    """Yield draws (draw, ...) in parts, each of so many entries at most in all."""
+    size = max(1, most // entries)
+    for start in range(0, len(next(iter(flat.values()))), size):
+        yield {name: values[start : start + size] for name, values in flat.items()}
 
 
 def in_chains(

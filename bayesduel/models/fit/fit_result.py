@@ -16,7 +16,7 @@ from bayesduel.models.argument_checks import check_numbers, check_probability
 from bayesduel.models.base import PreferenceModel, axes_of, labels_along
 from bayesduel.models.closed_forms import ClosedDensity, PairwiseDensity
 from bayesduel.models.fit import tables, winners
-from bayesduel.models.fit.draws import generator_of, seed_words
+from bayesduel.models.fit.draws import generator_of, in_blocks, in_one, seed_words
 from bayesduel.models.fit.resampling import Correction
 from bayesduel.models.vote_arrays import Votes
 from bayesduel.version import __version__
@@ -129,19 +129,11 @@ class Fit:
 
     def flat_draws(self) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
         """Return the draws of all chains, one after the other: (draw, ...)."""
-        return {
-            name: values.reshape(self.num_draws, *values.shape[2:])
-            for name, values in self.draws.items()
-        }
+        return in_one(self.draws)
 
     def matrices(self) -> Iterator[Float[np.ndarray, "draw K K"]]:
         """Yield the preference matrices of all kept draws, in blocks."""
-        flat = self.flat_draws()
-        size = max(1, _BLOCK // self.num_arms**2)
-        for start in range(0, self.num_draws, size):
-            block = {
-                name: values[start : start + size] for name, values in flat.items()
-            }
+        for block in in_blocks(self.flat_draws(), self.num_arms**2, _BLOCK):
             yield self.model.preference_matrices(block)
 
     def sample(
@@ -323,18 +315,13 @@ class Fit:
             those of the same part; an arm that is alone there has nan, as has
             ``condorcet_exists``.
         """
-        import xarray as xr
-
         shares = self.winner_shares()
         exists = winners.condorcet_exists(
             shares["condorcet"], self.num_draws, len(self.parts)
         )
-        return xr.Dataset(
-            {"condorcet_exists": exists}
-            | {name: ("arm", values) for name, values in shares.items()},
-            coords={"arm": list(self.arm_names)},
-            attrs={"num_draws": self.num_draws, "method": self.method},
-        )
+        about = {"num_draws": self.num_draws, "method": self.method}
+        table = tables.by_arm(self.arm_names, shares, about)
+        return table.assign(condorcet_exists=exists)
 
     def winner_shares(self) -> dict[str, Float64[np.ndarray, " K"]]:
         """Return :meth:`winner_probabilities` by arm as plain arrays (K,)."""
@@ -376,14 +363,9 @@ class Fit:
             ``mean``, ``lower`` and ``upper`` rank; 1 is the best. Where some arm is
             alone in its part all are floats, and its own nan.
         """
-        import xarray as xr
-
         order, ranks = self.ranks(probability, by=by)
-        return xr.Dataset(
-            {name: ("arm", values) for name, values in ranks.items()},
-            coords={"arm": list(self.arm_names)},
-            attrs={"probability": probability, "by": order},
-        )
+        about = {"probability": probability, "by": order}
+        return tables.by_arm(self.arm_names, ranks, about)
 
     def ranks(
         self, probability: float = 0.9, *, by: str | None = None

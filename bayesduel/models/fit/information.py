@@ -13,6 +13,7 @@ from scipy.linalg import solve_triangular
 
 from bayesduel.models.closed_forms import PairwiseDensity
 from bayesduel.models.fit import winners
+from bayesduel.models.fit.draws import in_blocks
 from bayesduel.models.pairwise_beta import BetaPosterior
 from bayesduel.models.vote_arrays import Votes
 
@@ -78,9 +79,7 @@ def _probabilities(posterior: Any, rows: Votes) -> Iterator[np.ndarray]:
     from bayesduel.models.fit.numpyro_models import log_probabilities_of
 
     flat = posterior.flat_draws()
-    size = max(1, _BLOCK // posterior.num_arms**2)
-    for start in range(0, posterior.num_draws, size):
-        part = {name: values[start : start + size] for name, values in flat.items()}
+    for part in in_blocks(flat, posterior.num_arms**2, _BLOCK):
         yield np.exp(log_probabilities_of(posterior.model, rows, part))
 
 

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int, Num, Shaped
 
 from bayesduel.errors import FitError
 from bayesduel.models.base import PreferenceModel, labels_along
+from bayesduel.models.fit.draws import in_one
 from bayesduel.models.fit.numpyro_models import log_probabilities_of
 from bayesduel.models.plackett_luce import Ballots, PlackettLuce
 from bayesduel.models.vote_arrays import is_whole, with_counts
@@ -88,15 +89,9 @@ def thinned_log_probabilities(
     """Return log P(outcome) for the kept draws, or every n-th of them; and n."""
     counts = np.asarray(posterior.arrays.counts)
     step = -(-posterior.num_draws * counts.size // _MOST_LOGS)
-    thinned = {name: values[:, ::step] for name, values in posterior.draws.items()}
-    first = next(iter(thinned.values()))
-    chains, draws = first.shape[:2]
-    flat = {
-        name: values.reshape(chains * draws, *values.shape[2:])
-        for name, values in thinned.items()
-    }
+    flat = in_one(posterior.draws, step)
     logs = log_probabilities_of(posterior.model, posterior.arrays, flat)
-    return logs.reshape(chains, draws, *counts.shape), step
+    return logs.reshape(posterior.num_chains, -1, *counts.shape), step
 
 
 def log_probabilities_of_rows(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,15 +81,22 @@ def standings(
     >>> table["arm"].values.tolist(), table["wins"].values.tolist()
     (['coffee', 'tea'], [8.0, 2.0])
     """
-    import xarray as xr
-
     names, columns, words = standing_columns(
         posterior, probability, scale=scale, anchor=anchor, cluster=cluster
     )
+    return by_arm(names, columns, {"probability": probability, **words})
+
+
+def by_arm(
+    names: Sequence[str], columns: Mapping[str, np.ndarray], about: dict[str, Any]
+) -> xr.Dataset:
+    """Return columns (K,) as a data set along the arms."""
+    import xarray as xr
+
     return xr.Dataset(
         {name: ("arm", values) for name, values in columns.items()},
-        coords={"arm": names},
-        attrs={"probability": probability, **words},
+        coords={"arm": list(names)},
+        attrs=about,
     )
 
 
@@ -136,7 +143,7 @@ def standing_columns(
         score, probabilities = scale, best["best_utility"]
         chosen = "largest utility"
     _, ranks = posterior.ranks(probability, by=order)
-    low, high = _interval(scores, probability)
+    low, high = interval(scores, probability)
     mean = scores.mean(axis=0)
     errors: dict[str, np.ndarray] = {}
     if cluster is not None:
@@ -289,7 +296,7 @@ def parameter_summary(
         if name in model.auxiliary or axes_of(model, name, draws.ndim - 1) in shown:
             continue
         values = draws.reshape(len(draws), -1)
-        low, high = _interval(values, probability)
+        low, high = interval(values, probability)
         labels = entries_of(model, posterior.data, name, draws.shape[1:])
         for index, label in enumerate(labels):
             rows.append(
@@ -308,6 +315,7 @@ def parameter_summary(
     return rows
 
 
-def _interval(values: np.ndarray, probability: float) -> np.ndarray:
+def interval(values: np.ndarray, probability: float) -> np.ndarray:
+    """Return the ends of the central interval of draws, (2, ...)."""
     tail = (1.0 - probability) / 2.0
     return np.quantile(values, [tail, 1.0 - tail], axis=0)
