@@ -255,10 +255,10 @@ def test_columns_that_nobody_reads_change_nothing(tmp_path, caplog, kind):
     assert "unread" not in whole.attrs and whole["id"][8] == "vote 8"
     for options in ({}, {"where": "note!="}, {"judge": "id"}, {"columns": ["turn"]}):
         caplog.clear()
-        one, told = read_comparisons(path, **options), caplog.messages
+        one, output = read_comparisons(path, **options), caplog.messages
         caplog.clear()
         other = read_comparisons(whole, **options)
-        assert one.row_names == other.row_names and told == caplog.messages
+        assert one.row_names == other.row_names and output == caplog.messages
         np.testing.assert_array_equal(one.counts, other.counts)
     if kind == "csv":
         for more, cells in ((",x", 7), (",,", 8)):
