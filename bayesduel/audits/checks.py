@@ -28,7 +28,7 @@ from bayesduel.models.checks.fit_report import Finding
 from bayesduel.models.fit.draws import generator_of
 from bayesduel.studies.judges import Said, alpha_of
 from bayesduel.votes.checks import shortened
-from bayesduel.votes.comparisons import Comparisons, VoteRows
+from bayesduel.votes.comparisons import Comparisons
 from bayesduel.votes.pairs import is_own_mirror
 
 type Verdict = Literal["ok", "warning", "cannot be checked"]
@@ -612,12 +612,8 @@ def _mirrored(board: Board) -> Check:
         return _unknown(
             name, threshold, "the votes do not say which arm was shown first"
         )
-    rows = VoteRows(
-        data.arm_names, data.first, data.second, data.counts, data.order_known,
-        data.columns, data.labels, data.contest_covariates,
-    )  # fmt: skip
     columns = {key: c for key, c in data.columns.items() if key != "neutral"}
-    mirrored = is_own_mirror(rows, columns)
+    mirrored = is_own_mirror(data.rows, columns)
     evidence = "some rows have no mirror image"
     if mirrored:
         evidence = "each row is there from both sides, as if listed for either arm"

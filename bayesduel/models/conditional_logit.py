@@ -23,7 +23,7 @@ from bayesduel.models.base import (
     sample,
 )
 from bayesduel.models.closed_forms import ClosedDensity
-from bayesduel.votes.checks import shortened
+from bayesduel.models.identifiability import said_of_directions
 from bayesduel.votes.choices import Choices
 from theory.arguments import true_or_false
 
@@ -368,16 +368,8 @@ class ConditionalLogit(PreferenceModel):
         apart = np.where(same, 0.0, apart / size)
         values, directions = np.linalg.eigh(apart.T @ apart)
         unknown = directions[:, values <= _ROUNDING * max(values.max(initial=0.0), 1.0)]
-        if not unknown.shape[1]:
-            return ()
-        untold = np.abs(unknown).max(axis=1) > 1e-6
-        which = [name for name, missing in zip(names, untold, strict=True) if missing]
-        return (
-            f"choices tell {len(names) - unknown.shape[1]} of {len(names)} directions "
-            "of the coefficients; along the others, which "
-            f"{shortened(which)} have a part in, alternatives of one choice do not "
-            "differ, and coefficients are as uncertain as their prior",
-        )
+        why = "alternatives of one choice do not differ"
+        return said_of_directions("choices", names, unknown, why)
 
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Return names of the axes of each named quantity."""

@@ -8,6 +8,7 @@ leaves all leads as they are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,21 +52,27 @@ def _unknown_directions(
 
 def untold_coefficients(data: Comparisons) -> tuple[str, ...]:
     """Say how many directions of the coefficients no vote tells of."""
-    table, unknown = _unknown_directions(data)
+    why = "arms that were compared do not differ (the covariates are constant or "
+    why += "collinear there)"
+    _, unknown = _unknown_directions(data)
+    return said_of_directions("votes", data.covariate_names, unknown, why)
+
+
+def said_of_directions(
+    told_by: str,
+    names: Sequence[str],
+    unknown: Float[np.ndarray, "d unknown"],
+    why: str,
+) -> tuple[str, ...]:
+    """Say along which directions of coefficients votes, or choices, tell nothing."""
     if not unknown.shape[1]:
         return ()
-    untold = np.abs(unknown).max(axis=1) > _FLAT
-    names = [
-        name
-        for name, is_untold in zip(data.covariate_names, untold, strict=True)
-        if is_untold
-    ]
-    number = table.shape[1]
+    reach = np.abs(unknown).max(axis=1).tolist()
+    untold = [name for name, far in zip(names, reach, strict=True) if far > _FLAT]
     return (
-        f"votes tell {number - unknown.shape[1]} of {number} directions "
-        f"of the coefficients; along the others, which {shortened(names)} have a part "
-        "in, arms that were compared do not differ (the covariates are constant or "
-        "collinear there), and coefficients are as uncertain as their prior",
+        f"{told_by} tell {len(names) - unknown.shape[1]} of {len(names)} directions "
+        f"of the coefficients; along the others, which {shortened(untold)} have a part "
+        f"in, {why}, and coefficients are as uncertain as their prior",
     )
 
 

@@ -578,14 +578,15 @@ class Comparisons(CountedVotes):
         )
 
     def _with_rows(self, **changes: Any) -> Comparisons:
-        return self._with(replace(self._rows, **changes))
+        return self._with(replace(self.rows, **changes))
 
     def _with(self, rows: VoteRows) -> Comparisons:
         known = {"covariates": self.covariates, "covariate_names": self.covariate_names}
         return replace(rows.comparisons(), **known)
 
     @property
-    def _rows(self) -> VoteRows:
+    def rows(self) -> VoteRows:
+        """The same votes, row by row."""
         return VoteRows(
             self.arm_names, self.first, self.second, self.counts, self.order_known,
             self.columns, self.labels, self.contest_covariates,
@@ -719,7 +720,7 @@ class Comparisons(CountedVotes):
             rule = "must be True for all votes (no column 'neutral'), for two orders "
             refuse("order_known", f"{rule}to meet", self.order_known)
         voted = np.flatnonzero(self.counts.sum(axis=1) > 0)
-        rows = self._rows.chosen(voted)
+        rows = self.rows.chosen(voted)
         backward = rows.first > rows.second
         turned = rows.turned(backward)
         keys = [turned.first, turned.second, *turned.columns.values()]
@@ -744,7 +745,7 @@ class Comparisons(CountedVotes):
                    remedy=_ONE_QUESTION)  # fmt: skip
         there, back = self.counts[pairs[:, 0]], self.counts[pairs[:, 1]][:, [1, 0, 2]]
         counts = both_as_one(there, back, contradiction)
-        rows = self._rows.chosen(pairs[:, 0], counts=counts, order_known=False)
+        rows = self.rows.chosen(pairs[:, 0], counts=counts, order_known=False)
         return self._with(rows)
 
     def parts(self) -> list[list[str]]:

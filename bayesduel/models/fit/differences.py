@@ -227,42 +227,26 @@ class ModeFit:
             coefficients of covariates.
         """
         probability = check_probability(probability)
-        model, coordinates = self.model, self.coordinates
-        # Names, coordinates and units.
-        entries: list[tuple[str, int, float]] = []
-
-        def add(quantity: str, start: int, units: Sequence[float]) -> None:
-            names = entries_of(model, self.data, quantity, (len(units),))
-            places = range(start, start + len(units))
-            entries.extend(zip(names, places, units, strict=True))
-
-        if isinstance(coordinates, CoefficientCoordinates):
-            add("coefficient", 0, [1.0] * coordinates.size)
-        else:
-            if coordinates.covariate_units is not None:
-                spreads = coordinates.covariate_units.tolist()
-                add("coefficient", coordinates.leads.start, spreads)
-            add("contest_effect", 0, coordinates.units)
-            if model.order_effect:
-                entries.append(("first_advantage", coordinates.leads.stop, 1.0))
-            if model.ties:
-                entries.append((model.tie_name, coordinates.extras - 1, 1.0))
+        model, coordinates, rows = self.model, self.coordinates, []
         wide = float(ndtri(0.5 + probability / 2.0))
-        rows = []
-        for name, index, unit in entries:
-            way = np.zeros(len(self.point))
-            way[index] = 1.0 / unit
-            middle = float(self.point[index] / unit)
-            half = wide * self._spread_along(way)
-            rows.append(
-                {
-                    "parameter": name,
-                    "mean": middle,
-                    "lower": middle - half,
-                    "upper": middle + half,
-                    "meaning": PARAMETERS.get(name.partition("[")[0], ""),
-                }
-            )
+        # Quantities are linear in the coordinates, and these in the first of them.
+        first = np.eye(coordinates.extras or coordinates.size, coordinates.size)
+        here, ways = coordinates.named(self.point[None]), coordinates.named(first)
+        for name in sorted(here.keys() - {*model.auxiliary, "utility", "residual"}):
+            labels = entries_of(model, self.data, name, here[name].shape[1:])
+            slopes = ways[name].reshape(len(first), -1).T
+            values = here[name].ravel().tolist()
+            for label, middle, slope in zip(labels, values, slopes, strict=True):
+                half = wide * self._spread_along(slope @ first)
+                rows.append(
+                    {
+                        "parameter": label,
+                        "mean": middle,
+                        "lower": middle - half,
+                        "upper": middle + half,
+                        "meaning": PARAMETERS.get(name, ""),
+                    }
+                )
         return rows
 
     def ranking(self) -> xr.DataArray:
