@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float, Float64, Shaped
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from jax import Array
 
     from bayesduel.models.closed_forms import ClosedDensity
-    from bayesduel.models.newton import LaplaceState
 
 
 def axes_of(model: PreferenceModel, name: str, number: int) -> tuple[str, ...]:
@@ -71,26 +70,6 @@ NONE = "none"
 
 Draws = Mapping[str, Any]
 """Values of the named quantities of a model, one row per draw."""
-
-
-class Density(Protocol):
-    """The log joint density of a model and its data; NumPy arrays in and out."""
-
-    def named(
-        self, points: Float[np.ndarray, "draw D"]
-    ) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
-        """Return the named quantities of points in unconstrained coordinates."""
-        ...
-
-    def log_densities(
-        self, points: Float[np.ndarray, "draw D"]
-    ) -> Float[np.ndarray, " draw"]:
-        """Return the log joint density of points."""
-        ...
-
-    def laplace(self, max_iterations: int = 100) -> LaplaceState:
-        """Return the normal distribution at the mode."""
-        ...
 
 
 class PreferenceModel:
@@ -218,11 +197,12 @@ class PreferenceModel:
         """
         return None
 
-    def closed_form(self, arrays: Any) -> Density | None:
+    def closed_form(self, arrays: Any) -> Any:
         """Return the log joint density in closed form, or None.
 
-        In the coordinates of :func:`~bayesduel.models.fit.numpyro_models.latent_of`.
-        With it Laplace's method needs neither JAX nor NumPyro.
+        In the coordinates of :func:`~bayesduel.models.fit.numpyro_models.latent_of`, as
+        :class:`~bayesduel.models.closed_forms.ClosedDensity` has it. With it Laplace's
+        method needs neither JAX nor NumPyro.
         """
         return None
 

@@ -59,7 +59,7 @@ def untold_coefficients(data: Comparisons) -> tuple[str, ...]:
 
 
 def said_of_directions(
-    told_by: str,
+    source: str,
     names: Sequence[str],
     unknown: Float[np.ndarray, "d unknown"],
     why: str,
@@ -70,7 +70,7 @@ def said_of_directions(
     reach = np.abs(unknown).max(axis=1).tolist()
     untold = [name for name, far in zip(names, reach, strict=True) if far > _FLAT]
     return (
-        f"{told_by} tell {len(names) - unknown.shape[1]} of {len(names)} directions "
+        f"{source} tell {len(names) - unknown.shape[1]} of {len(names)} directions "
         f"of the coefficients; along the others, which {shortened(untold)} have a part "
         f"in, {why}, and coefficients are as uncertain as their prior",
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.models.base import Density, PreferenceModel
+from bayesduel.models.base import PreferenceModel
 from bayesduel.models.closed_forms import ClosedDensity
 from bayesduel.models.fit.draws import Sampled, generator_of, in_chains
 from bayesduel.models.fit.proposals import NormalProposer, ScaleProposer, Weighed
@@ -47,7 +47,7 @@ _REMARKS = {
 }
 
 
-def density_of(model: PreferenceModel, arrays: Any) -> Density:
+def density_of(model: PreferenceModel, arrays: Any) -> Any:
     """Return the log joint density: in closed form, or by NumPyro and JAX."""
     closed = model.closed_form(arrays)
     if closed is not None:

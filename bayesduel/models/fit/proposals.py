@@ -42,7 +42,6 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from bayesduel.models.array_modules import Values, namespace, scipy_module
-from bayesduel.models.base import Density
 from bayesduel.models.fit.resampling import (
     BLOCKS,
     HOPELESS,
@@ -149,7 +148,7 @@ def log_ray_weight(size: int, depth: Values, distance: Values, slope: Values) ->
 
 
 def radial_points(
-    rng: np.random.Generator, target: Density, distribution: LaplaceState, number: int
+    rng: np.random.Generator, target: Any, distribution: LaplaceState, number: int
 ) -> tuple[
     Float[np.ndarray, "draw D"], Float[np.ndarray, " draw"], Float[np.ndarray, " draw"]
 ]:
@@ -166,7 +165,7 @@ def radial_points(
 
 
 def _points_along(
-    target: Density, distribution: LaplaceState, white: np.ndarray
+    target: Any, distribution: LaplaceState, white: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     depth = np.linalg.norm(white, axis=1)
     rays = points_of(distribution, white / depth[:, None]) - distribution.mode
@@ -238,7 +237,7 @@ def _crossings(
 
 def _rays_suit(
     few: Weighed,
-    target: Density,
+    target: Any,
     distribution: LaplaceState,
     points: np.ndarray,
     lp: np.ndarray,
@@ -309,7 +308,7 @@ class Weighed(NamedTuple):
 class NormalProposer:
     """Proposes points around one point."""
 
-    target: Density
+    target: Any
     distribution: LaplaceState
     at_mode: bool
 
