@@ -19,8 +19,8 @@ __all__ = ["json_text", "refuse_control_characters", "visible"]
 _CONTROL = re.compile(
     "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+# The same without line end and tab.
 _NO_LINES = re.compile(_CONTROL.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
-"""The same without line end and tab."""
 
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -68,11 +68,9 @@ def visible(text: str, *, lines: bool = False) -> str:
     """
     if text.isprintable():
         return text
-    return (_NO_LINES if lines else _CONTROL).sub(_written, text)
-
-
-def _written(match: re.Match[str]) -> str:
-    return _SHORT.get(match[0], f"\\u{ord(match[0]):04x}")
+    return (_NO_LINES if lines else _CONTROL).sub(
+        lambda match: _SHORT.get(match[0], f"\\u{ord(match[0]):04x}"), text
+    )
 
 
 def json_text(data: Any, **options: Any) -> str:

@@ -89,7 +89,7 @@ def default_object(text: str, kind: NamedKind) -> tuple[Any, str]:
     needed = [
         parameter.name
         for parameter in fields(value)  # pyright: ignore[reportArgumentType]
-        if parameter.default is MISSING and parameter.default_factory is MISSING
+        if field_default(parameter) is MISSING
     ]
     if needed:
         raise kind.error(
@@ -216,19 +216,18 @@ def title_with_changes(instance: Any) -> str:
         f"{parameter.name}={value_text(getattr(instance, parameter.name))}"
         for parameter in fields(instance)
         if parameter.metadata.get("distribution", True)
-        and not _is_default(getattr(instance, parameter.name), parameter)
+        and value_text(getattr(instance, parameter.name))
+        != value_text(field_default(parameter))
     ]
     # An inherited title belongs to another class.
     title = vars(type(instance)).get("title") or type(instance).__name__
     return title + (":" + ",".join(changed) if changed else "")
 
 
-def _is_default(value: Any, parameter: Field) -> bool:
-    if parameter.default is not MISSING:
-        return value_text(value) == value_text(parameter.default)
-    if parameter.default_factory is not MISSING:
-        return value_text(value) == value_text(parameter.default_factory())
-    return False
+def field_default(parameter: Field) -> Any:
+    """Return the default of a field of a dataclass; MISSING where it has none."""
+    factory = parameter.default_factory
+    return parameter.default if factory is MISSING else factory()
 
 
 def value_text(value: Any) -> str:

@@ -56,14 +56,10 @@ _PERMUTATIONS = 199
 _MOST_SHUFFLED = 10**7
 _BLOCK = 2**22
 _MOST_ENTRIES = 2 * 10**8
-_MOST_REFITS = 100
-"""Judges who are left out in turn: those with the most influence."""
-
+_MOST_REFITS = 100  # Judges who are left out in turn: those with the most influence.
+# Standard deviation of utilities in the test of a drift: it shrinks nothing.
 _WIDE = 10.0
-"""Standard deviation of utilities in the test of a drift: it shrinks nothing."""
-
-_MOST_MORE = 10**6
-"""Further votes on one pair beyond which two arms count as alike."""
+_MOST_MORE = 10**6  # Further votes on one pair beyond which two arms count as alike.
 
 
 @dataclass(frozen=True)

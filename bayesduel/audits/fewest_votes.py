@@ -18,24 +18,18 @@ from bayesduel.models.closed_forms import PairwiseDensity
 from bayesduel.models.vote_arrays import Votes, votes_of, with_counts
 from bayesduel.votes.comparisons import Comparisons
 
-_BLOCK = 2**22
-"""Numbers that a block of refits holds at once."""
-
+_BLOCK = 2**22  # Numbers that a block of refits holds at once.
+# Numbers of a refit from which a Laplacian is faster than a table of differences.
 _LARGE = 2**18
-"""Numbers of a refit from which a Laplacian is faster than a table of differences."""
-
-_MOST_REFITS = 20_000
-"""Sets of votes that an enumeration removes at most."""
-
+_MOST_REFITS = 20_000  # Sets of votes that an enumeration removes at most.
+# Arms that a search tries to put in front, those that influence says are nearest.
 _MOST_RIVALS = 3
-"""Arms that a search tries to put in front, those that influence says are nearest."""
-
+# Share of the votes that influence asks for, removed before it is computed anew.
 _SHARE_OF_STEP = 0.3
-"""Share of the votes that influence asks for, removed before it is computed anew."""
 
 _MOST_STEPS = 60
+# Step of Newton's method at which it ends, and lead that counts as none.
 _ENOUGH = 1e-9
-"""Step of Newton's method at which it ends, and lead that counts as none."""
 
 
 class RemovedVotes(NamedTuple):
@@ -374,7 +368,9 @@ def fewest_on_scale(scale: Scale) -> FewestVotes:
     leader = int(np.argmax(utilities))
 
     def unseats(tables: Float[np.ndarray, "set row outcome"]) -> np.ndarray:
-        return _lead(scale.utilities(scale.modes(tables)), leader) < -_ENOUGH
+        after = scale.utilities(scale.modes(tables))
+        others = np.delete(after, leader, axis=1).max(axis=1)
+        return after[:, leader] - others < -_ENOUGH
 
     rivals = _rivals(pairs, leader)
     effects = scale.effects(scale.mode, counts, leader, rivals)
@@ -407,11 +403,6 @@ def fewest_on_scale(scale: Scale) -> FewestVotes:
         )
     rival = int(np.argmax(after))
     return _unseated(pairs, "bradley-terry", leader, rival, taken, at_least)
-
-
-def _lead(utilities: Float[np.ndarray, "set K"], leader: int) -> np.ndarray:
-    others = np.delete(utilities, leader, axis=1)
-    return utilities[:, leader] - others.max(axis=1)
 
 
 def _most_influential(

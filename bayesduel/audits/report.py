@@ -23,8 +23,7 @@ from theory.arguments import seed_of, share_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MOST_ARMS = 40
-"""Arms that the page shows."""
+_MOST_ARMS = 40  # Arms that the page shows.
 
 _MOST_JUDGES = 12
 _VERDICTS = ("warning", "cannot be checked", "ok")

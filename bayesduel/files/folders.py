@@ -24,11 +24,10 @@ MARKER = "marker.json"
 REQUEST = "experiment.toml"
 """The request in a folder of results; alone it makes no such folder."""
 
+# Kinds of results that are not gone on with.
 _AT_ONCE = ("audit", "bounds", "calibration", "fit")
-"""Kinds of results that are not gone on with."""
-
+# Files that describe the request.
 _OF_REQUEST = re.compile(r"experiment(-[0-9]+)?\.(toml|csv)")
-"""Files that describe the request."""
 
 UNFINISHED = re.compile(r"\.bayesduel-[0-9a-f]{16}\.unfinished")
 """Names of files that are being written."""

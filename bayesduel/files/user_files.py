@@ -21,8 +21,7 @@ LARGEST_FILE = 10**9
 MOST_RATIO = 200
 """How many times its size a file may unpack to."""
 
-_NO_BOMB = 5 * 10**7
-"""Bytes that every file may unpack to."""
+_NO_BOMB = 5 * 10**7  # Bytes that every file may unpack to.
 
 _GZIP = b"\x1f\x8b"
 _CHUNK = 2**20
@@ -38,8 +37,7 @@ _OTHERS = {
     b"%PDF": "a PDF",
     b"\x93NUMPY": "a NumPy array",
 }
-_BEGINNING = 2**14
-"""Characters in which a file of ballots says so."""
+_BEGINNING = 2**14  # Characters in which a file of ballots says so.
 
 _JSON = re.compile(r'\[\s*[\[{\]]|\{\s*["}]')
 _PREFLIB = re.compile(r"^# *(?:NUMBER ALTERNATIVES|ALTERNATIVE NAME)\b", re.MULTILINE)

@@ -70,8 +70,8 @@ def _log_one_plus(values: Values) -> Values:
     return 2.0 * share * total
 
 
+# Terms of artanh; the rest is below 1e-17 if x / (2 + x) is at most 1 / 3.
 _SERIES = range(31, 0, -2)
-"""Terms of artanh; the rest is below 1e-17 if x / (2 + x) is at most 1 / 3."""
 
 
 def sigmoid(values: Values) -> Values:

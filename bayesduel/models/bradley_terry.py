@@ -26,14 +26,11 @@ if TYPE_CHECKING:
 
     from bayesduel.models.vote_arrays import Votes
 
-_TABLE = 2**16
-"""Worths of a block of draws: they stay in the cache of a core."""
-
+_TABLE = 2**16  # Worths of a block of draws: they stay in the cache of a core.
+# Rows for each number of votes, so that a logarithm is shared by many of them.
 _FEWEST_ROWS = 8
-"""Rows for each number of votes, so that a logarithm is shared by many of them."""
-
+# Logarithm of the largest product of rows; that of the largest number is 709.
 _LARGEST_LOG = 600.0
-"""Logarithm of the largest product of rows; that of the largest number is 709."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from jax import Array
 
 
-_ROUNDING = 1e-9
-"""A squared spread that counts as 0, in units of the largest one."""
+_ROUNDING = 1e-9  # A squared spread that counts as 0, in units of the largest one.
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ _LEAST_REACH = 0.25
 """Standard deviation of what a covariate adds to utilities, before any vote. Below, a
 thousand votes do not outweigh the prior."""
 
+# Differences of covariates that count as 0, in units of the largest value.
 _FLAT = 1e-6
-"""Differences of covariates that count as 0, in units of the largest value."""
 
 
 def joined_by_covariates(data: Comparisons, parts: list[list[str]]) -> list[list[str]]:
@@ -125,11 +125,9 @@ def _narrow(
     )
 
 
-_ROUNDING = 1e-6
-"""The rest of a column that counts as nothing, in units of its length."""
-
+_ROUNDING = 1e-6  # The rest of a column that counts as nothing, in units of its length.
+# Rows times judges up to which the bias of every judge is looked at.
 _MOST_ENTRIES = 2 * 10**7
-"""Rows times judges up to which the bias of every judge is looked at."""
 
 
 NO_ORDER = "votes do not tell the advantage of the arm shown first from the rest"

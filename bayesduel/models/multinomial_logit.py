@@ -193,5 +193,5 @@ class MultinomialLogit(UtilityModel):
         return _ChoiceDensity(self, arrays)
 
 
+# The methods whose density :meth:`MultinomialLogit.closed_form` is.
 _CLOSED_FORM_OF = ("__call__", "sample_utilities", "_normal")
-"""The methods whose density :meth:`MultinomialLogit.closed_form` is."""

@@ -23,11 +23,8 @@ if TYPE_CHECKING:
     from jax import Array
 
 
-_HALVINGS = 16
-"""Lengths of a step that are tried at once: 1, 1/2, 1/4, ..."""
-
-_LONGEST_STEP = 5.0
-"""No coordinate moves by more in the first iteration."""
+_HALVINGS = 16  # Lengths of a step that are tried at once: 1, 1/2, 1/4, ...
+_LONGEST_STEP = 5.0  # No coordinate moves by more in the first iteration.
 
 
 class Status(IntEnum):

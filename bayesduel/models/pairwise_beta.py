@@ -47,12 +47,10 @@ class BetaPosterior(NamedTuple):
 
     def expected_information(self) -> Float64[np.ndarray, " pair"]:
         """Return what one more vote on each pair would teach, in nats."""
-        from scipy import special
-
-        information = _information_of_betas(self.for_first, self.for_second, special)
+        information = _information_of_betas(self.for_first, self.for_second)
         if len(self.tie):
             decided = self.no_tie / (self.tie + self.no_tie)
-            of_ties = _information_of_betas(self.tie, self.no_tie, special)
+            of_ties = _information_of_betas(self.tie, self.no_tie)
             information = of_ties + decided * information
         # Not negative but for rounding.
         return np.maximum(information, 0.0)
@@ -75,8 +73,10 @@ def _betas(
     return draws
 
 
-def _information_of_betas(one: Any, second: Any, special: Any) -> Any:
+def _information_of_betas(one: Any, second: Any) -> Any:
     """Return H(E[p]) - E[H(p)] of p ~ Beta(one, other), in nats."""
+    from scipy import special
+
     total = one + second
     return sum(
         special.entr(votes / total)

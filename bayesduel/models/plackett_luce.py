@@ -13,8 +13,7 @@ from bayesduel.models.base import check_kind, count_votes, register_arrays
 from bayesduel.models.utilities import UtilityModel
 from bayesduel.votes.rankings import Rankings
 
-_NEVER = -1e9
-"""Utility of the padding behind a ballot."""
+_NEVER = -1e9  # Utility of the padding behind a ballot.
 
 _TINY = 1e-140
 """Floor of a sum of worths, in units of the best one of the ballot; its square is

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["parse_sets", "parse_votes", "refuse_named"]
 
+# How titles of a table begin that says otherwise who won.
 _OF_PAIRS = ("winner", "wins", "score", "home")
-"""How titles of a table begin that says otherwise who won."""
 
 
 def parse_votes(

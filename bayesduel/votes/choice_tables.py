@@ -337,7 +337,10 @@ def read_wide_choices(
             weights=1.0 if weight is None else table.numbers(weight),
         )  # fmt: skip
     except ComparisonDataError as error:
-        raise table.in_rows_of_file(error) from error
+        # Rows that were left out count in the file.
+        row = error.index
+        at = int(table.rows[row]) if isinstance(row, int) else row
+        raise error.renamed(error.argument, at) from error
 
 
 def _choices_of(

@@ -341,8 +341,11 @@ def parse_pairs(
     if "weight" in columns:
         weights = table.numbers(columns["weight"][0])[:, None]
         counts = [votes * weights for votes in counts]
-    marks = counts[0] > 0 if "wins" in columns and _is_one_hot(table, columns) else None
-    if marks is not None:
+    wins, marks = columns.get("wins", ()), None
+    cells = {name.lower() for title in wins for name in table.labels(title)[1]}
+    if wins and (wins == ONE_HOT or cells <= {"true", "false"}):
+        # Each row is one vote, with a 1 or true in one of the columns.
+        marks = counts[0] > 0
         words = "says who won, and so does another column of the row"
         remedy = "leave such rows out by conditions ({where})"
         table.check(columns["wins"][0], marks.sum(axis=1) <= 1, words, remedy)
@@ -388,14 +391,6 @@ def _carried_columns(
             if np.any(columns[name] < 0):
                 refuse_empty(name, int(table.rows[np.argmax(columns[name] < 0)]))
     return columns, labels, contest
-
-
-def _is_one_hot(table: Table, columns: Columns) -> bool:
-    """Return whether each row is one vote, with a 1 or true in one of the columns."""
-    cells = {
-        name.lower() for title in columns["wins"] for name in table.labels(title)[1]
-    }
-    return columns["wins"] == ONE_HOT or cells <= {"true", "false"}
 
 
 def _counts(

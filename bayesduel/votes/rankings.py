@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,7 +108,11 @@ class Rankings(CountedVotes):
         check_each("places", table, table >= 0, "must not be negative")
         names = arm_names_of(arm_names, table.shape[1])
         number = weights_of("counts", counts, len(table), "ballots")
-        dense = np.array([_dense(row) for row in table]).reshape(table.shape)
+        # Places without gaps: 1, 2, ..., and 0 for an arm that is not there.
+        dense = np.zeros_like(table)
+        for row, ballot in enumerate(table):
+            used = np.unique(ballot[ballot > 0])
+            dense[row] = np.where(ballot > 0, np.searchsorted(used, ballot) + 1, 0)
         unique, index = np.unique(dense, axis=0, return_inverse=True)
         total = np.zeros(len(unique))
         np.add.at(total, index.reshape(-1), number)
@@ -141,7 +145,11 @@ class Rankings(CountedVotes):
         """
         groups = [
             [
-                labels_of(f"orders: ballot {row}", _tied(item))
+                # A tuple, list or set of arms shares a place.
+                labels_of(
+                    f"orders: ballot {row}",
+                    sorted(item, key=composed) if isinstance(item, _TIES) else [item],
+                )
                 for item in rows_of(f"orders: ballot {row}", order)
             ]
             for row, order in enumerate(rows_of("orders", orders))
@@ -241,18 +249,7 @@ class Rankings(CountedVotes):
         )
 
 
-def _tied(item: Any) -> Any:
-    # The arms that share a place: one, or a tuple, list or set of them.
-    is_tie = isinstance(item, tuple | list | set | frozenset)
-    return sorted(item, key=composed) if is_tie else [item]
-
-
-def _dense(places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return places without gaps: 1, 2, ..., and 0 for an arm that is not there."""
-    used = np.unique(places[places > 0])
-    return np.where(places > 0, np.searchsorted(used, places) + 1, 0)
-
-
+_TIES = (tuple, list, set, frozenset)
 _ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"
 )  # fmt: skip

@@ -772,12 +772,6 @@ class Table:
         if not fits.all():
             self.refuse(title, int(np.argmin(fits)), words, remedy)
 
-    def in_rows_of_file(self, error: ComparisonDataError) -> ComparisonDataError:
-        """Return an error about a row that is left, with its number in the file."""
-        if not isinstance(error.index, int) or self.num_rows == len(self.frame):
-            return error
-        return error.renamed(error.argument, int(self.rows[error.index]))
-
     def say_what_is_read(
         self, read: Mapping[str, Sequence[str]], level: int = logging.WARNING
     ) -> None:

@@ -39,11 +39,9 @@ from bayesduel.models.fit.variational import sample_svi
 from bayesduel.votes.rankings import Rankings
 from theory.arguments import integer_from, one_of, seed_of, true_or_false
 
-_SIDE_BY_SIDE = 40
-"""Data sets that one program fits at once, at most."""
-
+_SIDE_BY_SIDE = 40  # Data sets that one program fits at once, at most.
+# A quantity of the data too: it notices a posterior that ignores them.
 _LOG_LIKELIHOOD = "log_likelihood"
-"""A quantity of the data too: it notices a posterior that ignores them."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,8 +80,7 @@ def _elpd_of(
 
 
 _arviz_compare: Any = arviz_stats.compare  # pyright: ignore
-_BLOCK = 2**21
-"""Log probabilities that are smoothed together."""
+_BLOCK = 2**21  # Log probabilities that are smoothed together.
 
 
 def loo(posterior: Fit, *, unit: str = "vote") -> Any:

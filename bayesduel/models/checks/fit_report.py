@@ -146,11 +146,8 @@ class Report:
 
 
 _REPLICATES = 199
-_MOST_ARMS = 500
-"""Beyond, triples take too long to look at."""
-
-_BLOCK = 10**7
-"""Log probabilities held at once."""
+_MOST_ARMS = 500  # Beyond, triples take too long to look at.
+_BLOCK = 10**7  # Log probabilities held at once.
 
 _SEED = 20_230_517
 

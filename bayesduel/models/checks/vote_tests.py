@@ -275,11 +275,9 @@ def expected_cycles(
 # --- An advantage of the arm shown first, in models that have none --------------------
 
 
+# Standard deviation of utilities: too wide to shrink them towards one another.
 _WIDE = 10.0
-"""Standard deviation of utilities: too wide to shrink them towards one another."""
-
-_ROUNDS = 3
-"""Estimates, each of which is mended by the leverages of the one before."""
+_ROUNDS = 3  # Estimates, each of which is mended by the leverages of the one before.
 
 
 class _OrderTest(NamedTuple):

@@ -22,8 +22,7 @@ places that the sampler could not follow move a quantile by less than its own er
 LEAST_BFMI = 0.3
 """Energy Bayesian fraction of missing information (Betancourt 2016)."""
 
-_FEWEST = 4
-"""Draws of a chain without which none of these numbers exists."""
+_FEWEST = 4  # Draws of a chain without which none of these numbers exists.
 
 
 @dataclass(frozen=True)

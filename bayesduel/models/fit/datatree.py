@@ -32,14 +32,10 @@ from bayesduel.models.plackett_luce import Ballots
 from bayesduel.version import __version__
 from theory.arguments import one_of, seed_of, true_or_false
 
-_MOST_POINTWISE = 10**8
-"""Pointwise log likelihoods that fit into one group."""
-
+_MOST_POINTWISE = 10**8  # Pointwise log likelihoods that fit into one group.
+# Draws from the prior by default, and numbers in all of them.
 _PRIOR_DRAWS, _MOST_OF_PRIOR = 1000, 2**25
-"""Draws from the prior by default, and numbers in all of them."""
-
-_MOST_PREDICTED = 10**7
-"""Predicted counts per group; beyond, fewer draws are used."""
+_MOST_PREDICTED = 10**7  # Predicted counts per group; beyond, fewer draws are used.
 
 
 def to_datatree(

@@ -50,17 +50,12 @@ if TYPE_CHECKING:
     from bayesduel.types import RunKey
 
 
-_ENOUGH = 1e-12
-"""Share of the residual at which conjugate gradients stop."""
-
+_ENOUGH = 1e-12  # Share of the residual at which conjugate gradients stop.
+# The same for draws, and for variances, whose error is its square.
 _ENOUGH_OF_VARIANCES = 1e-6
-"""The same for draws, and for variances, whose error is its square."""
-
+# Draws that are solved for together: noise for all votes of all of them is held.
 _AT_ONCE = 16
-"""Draws that are solved for together: noise for all votes of all of them is held."""
-
-_TOLERANCE = 1e-14
-"""Gain at which Newton's method stops, relative to the log density."""
+_TOLERANCE = 1e-14  # Gain at which Newton's method stops, relative to the log density.
 
 _OTHERWISE = "use fit(), or leave out --method mode"
 

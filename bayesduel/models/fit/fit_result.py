@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from bayesduel.models.fit.draws import Fresh
     from bayesduel.types import RunKey
 
-_BLOCK = 2**22
-"""Entries of preference matrices that are held at once."""
+_BLOCK = 2**22  # Entries of preference matrices that are held at once.
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -32,8 +32,8 @@ _HOMES = {
 """Modules of the methods; JAX is imported by those that need it."""
 
 
+# Unknown numbers for which "auto" runs Markov chains where it has to: a minute.
 _MOST_FOR_CHAINS = 256
-"""Unknown numbers for which "auto" runs Markov chains where it has to: a minute."""
 
 
 def _sampler(method: str) -> Callable[..., Sampled]:

@@ -17,17 +17,13 @@ from bayesduel.models.fit.draws import in_blocks
 from bayesduel.models.pairwise_beta import BetaPosterior
 from bayesduel.models.vote_arrays import Votes
 
-_BLOCK = 2**22
-"""Probabilities that are held at once."""
-
-_REACH = 6.0
-"""Standard deviations; what is beyond them is 2e-9 of the distribution."""
+_BLOCK = 2**22  # Probabilities that are held at once.
+_REACH = 6.0  # Standard deviations; what is beyond them is 2e-9 of the distribution.
 
 _WIDEST_STEP = 0.5
 _MOST_STEPS = 1000
 
-_TIE_NODES = 6
-"""Gauss-Hermite nodes of the tie parameter, which is known well."""
+_TIE_NODES = 6  # Gauss-Hermite nodes of the tie parameter, which is known well.
 
 
 def information_of_votes(posterior: Any) -> Float64[np.ndarray, "K K"]:

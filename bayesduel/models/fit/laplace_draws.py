@@ -31,11 +31,9 @@ from bayesduel.models.newton import Status
 if TYPE_CHECKING:
     from bayesduel.types import RunKey
 
+# Rows of all proposals together, from which a few of them are timed; these few.
 _MANY_LOGS, _TIMED = 2**28, 100
-"""Rows of all proposals together, from which a few of them are timed; these few."""
-
-_LEAST_WEIGHED = 25
-"""Draws whose weights say how far the normal distribution is off."""
+_LEAST_WEIGHED = 25  # Draws whose weights say how far the normal distribution is off.
 
 _REMARKS = {
     Status.NOT_CONVERGED: "Newton's method ended before it reached the mode;"

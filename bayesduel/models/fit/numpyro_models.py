@@ -143,8 +143,8 @@ def in_64_bits(sampler: Callable[..., Sampled]) -> Callable[..., Sampled]:
     return run
 
 
+# Points of one call of a program, so that it is compiled once for all numbers.
 _BATCH = 256
-"""Points of one call of a program, so that it is compiled once for all numbers."""
 
 
 def _of_many(of_one: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +18,14 @@ from bayesduel.models.plackett_luce import Ballots, PlackettLuce
 from bayesduel.models.vote_arrays import is_whole, with_counts
 from bayesduel.votes.comparisons import OUTCOMES, Comparisons
 
+# Log probabilities held at once; beyond, every n-th draw is used.
 _MOST_LOGS = 4 * 10**7
-"""Log probabilities held at once; beyond, every n-th draw is used."""
 
 UNITS = ("vote", "row")
 """Units that count as one prediction."""
 
+# Names of the axis of rows, by the kind of data.
 _ROW_NAMES = {"Comparisons": "comparison", "Choices": "subset", "Rankings": "ballot"}
-"""Names of the axis of rows, by the kind of data."""
 
 
 class Rows(NamedTuple):
@@ -116,15 +118,9 @@ class Cells(NamedTuple):
 
     def vote_ids(self) -> Shaped[np.ndarray, " vote"]:
         """Name every single vote: what it says, and a running number."""
-        numbered: dict[str, int] = {}
-        ids = []
-        for name, times in zip(self.names, self.times.tolist(), strict=True):
-            start = numbered.get(name, 0)
-            ids += [
-                f"{name} {number}" for number in range(start + 1, start + times + 1)
-            ]
-            numbered[name] = start + times
-        return np.array(ids, dtype=np.str_)
+        numbers: dict[str, Any] = defaultdict(lambda: count(1))
+        names = np.repeat(self.names, self.times).tolist()
+        return np.array([f"{name} {next(numbers[name])}" for name in names], np.str_)
 
 
 def cells_of(posterior: Any) -> Cells:

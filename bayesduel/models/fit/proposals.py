@@ -58,35 +58,21 @@ if TYPE_CHECKING:
     from bayesduel.models.base import PreferenceModel
     from bayesduel.models.closed_forms import ClosedDensity
 
-_FREEDOM = 5.0
-"""Degrees of freedom of Student's distribution."""
-
+_FREEDOM = 5.0  # Degrees of freedom of Student's distribution.
+# Most steps of a search along a ray, and multiples of |z| at which it is given up.
 _MOST_STEPS, _FARTHEST = 100, 2.0**60
-"""Most steps of a search along a ray, and multiples of |z| at which it is given up."""
-
+# Share of |z| up to which it meets the fall; Newton's last step makes that 1e-10.
 _CLOSE = 1e-5
-"""Share of |z| up to which it meets the fall; Newton's last step makes that 1e-10."""
-
-_STEP = 1e-4
-"""Relative distance of the points that give the derivative along a ray."""
-
-_BLOCK = 2**21
-"""Coordinates of the points whose rays are searched at once."""
-
+_STEP = 1e-4  # Relative distance of the points that give the derivative along a ray.
+_BLOCK = 2**21  # Coordinates of the points whose rays are searched at once.
+# Shares of the way to a point at which the posterior must have fallen further.
 _LOOKED_AT = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-"""Shares of the way to a point at which the posterior must have fallen further."""
-
+# Where log s is looked for, seen from the scale of its prior: beyond is 1e-5 of it.
 _LOWEST, _HIGHEST = -12.0, 1.7
-"""Where log s is looked for, seen from the scale of its prior: beyond is 1e-5 of it."""
-
-_DEEP = 10.0
-"""Log densities below the highest one by more than this are left out."""
-
+_DEEP = 10.0  # Log densities below the highest one by more than this are left out.
+# Scales that are looked at once, those of the proposals, and looks at most.
 _COARSE, _FINE, _MOST_LOOKS = 13, 96, 8
-"""Scales that are looked at once, those of the proposals, and looks at most."""
-
-_EVERYWHERE = 0.05
-"""Share of the proposals that all scales of the grid get alike."""
+_EVERYWHERE = 0.05  # Share of the proposals that all scales of the grid get alike.
 
 
 def points_of(distribution: LaplaceState, white: Values) -> Values:
@@ -256,7 +242,7 @@ def _rays_suit(
         for share in _LOOKED_AT
     ]  # fmt: skip
     with np.errstate(invalid="ignore"):  # Where minus infinity is reached twice.
-        rises = np.diff(np.stack(heights), axis=0)
+        rises: np.ndarray = np.diff(np.stack(heights), axis=0)
     return not np.any(rises > 1e-9 * (1.0 + abs(top)))
 
 

@@ -48,30 +48,20 @@ HOPELESS = 0.005
 HOPELESS_K = 1.0
 """Pareto k of a few proposals above which no more are made."""
 
-_LEAST_EFFECTIVE = 400
-"""Equal draws that are enough for the quantiles of a posterior."""
+_LEAST_EFFECTIVE = 400  # Equal draws that are enough for the quantiles of a posterior.
 
 _LARGEST_SHIFT = 0.1
 """Largest tolerated error of the mean of approximate draws, in standard deviations: it
 lowers the coverage of a 0.9 interval by 0.002."""
 
-_LARGEST_SPREAD = 1.1
-"""Ratio of standard deviations, one way or the other."""
-
-_LEAST_TAIL = 5
-"""Weights without which no distribution is fitted."""
-
+_LARGEST_SPREAD = 1.1  # Ratio of standard deviations, one way or the other.
+_LEAST_TAIL = 5  # Weights without which no distribution is fitted.
+# The prior of k counts as so many weights with such a k (appendix G).
 _PRIOR_WEIGHT, _PRIOR_SHAPE = 10.0, 0.5
-"""The prior of k counts as so many weights with such a k (appendix G)."""
-
+# Zhang and Stephens' grid of the other parameter: m = 30 + sqrt(n) points.
 _GRID, _GRID_SCALE = 30, 3.0
-"""Zhang and Stephens' grid of the other parameter: m = 30 + sqrt(n) points."""
-
-_NOTHING = 700.0
-"""A log weight this far below the largest one is none."""
-
-_SAME = 1e-9
-"""Log weights that differ by less than this differ by rounding."""
+_NOTHING = 700.0  # A log weight this far below the largest one is none.
+_SAME = 1e-9  # Log weights that differ by less than this differ by rounding.
 
 
 @dataclass(frozen=True)

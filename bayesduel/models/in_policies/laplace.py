@@ -37,11 +37,9 @@ from bayesduel.models.in_policies.pair_models import (
 from bayesduel.models.utilities import PairwiseUtilityModel
 from bayesduel.types import Arm, Outcome, RunKey
 
+# Rounding of the log likelihood of a vote in float32, with its utilities.
 _ROUNDING = 1e-5
-"""Rounding of the log likelihood of a vote in float32, with its utilities."""
-
-_NODES = 128
-"""Points, and as many mirrored ones, by which a mean is computed."""
+_NODES = 128  # Points, and as many mirrored ones, by which a mean is computed.
 
 
 class LaplaceBeliefs(NamedTuple):
@@ -334,8 +332,7 @@ class Laplace:
 # --- The exact posterior, by Markov chains that move every round ----------------------
 
 
-_LEAPS = 3
-"""Leapfrog steps of one Hamiltonian trajectory."""
+_LEAPS = 3  # Leapfrog steps of one Hamiltonian trajectory.
 
 _SHORTEST_LEAP = 0.4
 _LONGEST_LEAP = 0.6
@@ -343,8 +340,8 @@ _LONGEST_LEAP = 0.6
 distribution, after which nothing is left of the start; the length varies, so that no
 distribution is met in step."""
 
+# Trajectories before the first vote, where the prior is no normal distribution.
 _WARM_UP = 64
-"""Trajectories before the first vote, where the prior is no normal distribution."""
 
 
 @jax.tree_util.register_dataclass

@@ -43,17 +43,10 @@ _STEPS = 3
 """Steps to the right share. They leave a thousandth of the fall where the posterior is
 log-concave; of a Student prior without votes 3 %."""
 
-_LONGEST = 1.1
-"""By how much the logarithm of a share changes in a step, at most."""
-
-_SURE = 1.03
-"""A fall of so many times the one that is wanted is not mistaken for it."""
-
-_FAR = 1e3
-"""Shares that no ray reaches in three steps."""
-
-_LEAST_POWER = 0.5
-"""Least dlog F / dlog s; of a convex fall it is at least 1."""
+_LONGEST = 1.1  # By how much the logarithm of a share changes in a step, at most.
+_SURE = 1.03  # A fall of so many times the one that is wanted is not mistaken for it.
+_FAR = 1e3  # Shares that no ray reaches in three steps.
+_LEAST_POWER = 0.5  # Least dlog F / dlog s; of a convex fall it is at least 1.
 
 
 _LONGEST_STEP = 1.0
@@ -62,8 +55,8 @@ _LONGEST_STEP = 1.0
 Longer ones end beyond what votes tell of, where the prior alone bends the density.
 """
 
+# A step that changes no coordinate by more was the last one: it squares the error.
 _SETTLED = 1e-5
-"""A step that changes no coordinate by more was the last one: it squares the error."""
 
 _TOLERANCE = 1e-13
 """A step to a level world that promises no more of the height, as a share of it, was

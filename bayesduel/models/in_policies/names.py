@@ -1,11 +1,12 @@
 """Posteriors by name, and their numbers by name: those of a model count as well."""
 
-from dataclasses import MISSING, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from bayesduel.arguments.named_objects import field_default
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.catalog import kind_of, words
@@ -140,9 +141,3 @@ def _parameters(posterior: Any) -> list[tuple[Any, Any]]:
         elif field.compare and value is not None:
             parameters.append((posterior, field))
     return parameters
-
-
-def field_default(field: Any) -> Any:
-    """Return the default of a field of a dataclass."""
-    has_factory = field.default_factory is not MISSING
-    return field.default_factory() if has_factory else field.default

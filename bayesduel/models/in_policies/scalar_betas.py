@@ -68,17 +68,12 @@ _fraction: Any = compiled(incomplete_beta_fraction)
 kl_to_half: Any = compiled(divergences.kl_to_half)
 """For other kernels, too."""
 
+# One row per power of 1 / nu, from the constant coefficient on.
 _COEFFICIENTS = np.array([[*series, *[0.0] * (12 - len(series))] for series in _SERIES])
-"""One row per power of 1 / nu, from the constant coefficient on."""
-
-_SMALLEST = 1e-300
-"""Floor of a tail whose logarithm is taken."""
-
+_SMALLEST = 1e-300  # Floor of a tail whose logarithm is taken.
+# Smaller tails are found by their logarithms, where those are asked for.
 _FEWEST_DIGITS = 1e-250
-"""Smaller tails are found by their logarithms, where those are asked for."""
-
-_LARGEST_DELTA = 0.27
-"""Beyond this the tail is below 1e-33."""
+_LARGEST_DELTA = 0.27  # Beyond this the tail is below 1e-33.
 
 
 _MOST_DUELS, _MOST_BEHIND = 2048, 256

@@ -34,8 +34,8 @@ from bayesduel.models.vote_arrays import with_counts
 from bayesduel.types import RunKey
 from bayesduel.votes.choices import Choices
 
+# Newton steps of one fit at most; from the last mode it takes two or three.
 _STEPS = 50
-"""Newton steps of one fit at most; from the last mode it takes two or three."""
 
 
 class SetBeliefs(NamedTuple):
