@@ -39,18 +39,7 @@ def is_own_name(text: str) -> bool:
 
 
 def default_object(text: str, kind: NamedKind) -> tuple[Any, str]:
-    """Import what ``module:Class`` names; return it with defaults, and the parameters.
-
-    ``module:name`` may also name an object that the module has made.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such module, or nothing of that name in it.
-    ArgumentError
-        The error of the kind, if it is of another kind, the module cannot be imported,
-        or a field has no default: its kind of value would not be known.
-    """
+    """Import what ``module:Class`` names; return it with defaults, and parameters."""
     module, _, rest = text.strip().partition(":")
     module = module.strip()
     name, _, parameters = rest.partition(":")

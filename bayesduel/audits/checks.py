@@ -189,15 +189,12 @@ class Board:
 
     @cached_property
     def separation(self) -> Separation:
-        """Intervals of all differences, by the distribution of the largest.
-
-        Draws of normal estimates give the distribution of the largest of all
-        studentized differences (max-t; Hothorn, Bretz and Westfall 2008). From its
-        quantile all intervals hold at once, and so do the ranks that they leave open
-        (Mogstad, Romano, Shaikh and Wilhelm 2024). With G clusters the draws are of
-        Student's distribution with G - 1 degrees of freedom, and no error is taken for
-        less than the model's: that of few clusters may be too small.
-        """
+        """Intervals of all differences, by the distribution of the largest."""
+        # From the quantile of the largest studentized difference all intervals hold at
+        # once (max-t; Hothorn, Bretz and Westfall 2008), and so do the ranks that they
+        # leave open (Mogstad, Romano, Shaikh and Wilhelm 2024). With G clusters draws
+        # have Student's distribution with G - 1 degrees of freedom, and no error is
+        # taken for less than the model's.
         posterior: Any = self.posterior
         by_model = posterior._model_steps()
         steps, clusters = by_model, self.clusters

@@ -36,11 +36,7 @@ UNFINISHED = re.compile(r"\.bayesduel-[0-9a-f]{16}\.unfinished")
 def check_folder(
     path: Path | str, *, kind: str, resume: bool = False, overwrite: bool = False
 ) -> Path:
-    """Check that results may be written to a folder, and make it.
-
-    Parameters and errors are those of
-    :meth:`bayesduel.experiments.folder.RunFolder.claim`; it is not locked.
-    """
+    """Check that results may be written to a folder, and make it."""
     if resume and overwrite:
         raise OutputFolderError(
             "out", "resume and overwrite exclude each other", path, remedy="choose one"

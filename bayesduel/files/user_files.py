@@ -50,19 +50,9 @@ def read_bytes(
     error: type[ArgumentError],
     largest: int = LARGEST_FILE,
 ) -> bytes:
-    """Return what is in a file, unpacked where it is compressed with gzip.
-
-    A pipe or a device is refused before it is opened, and more than ``largest`` bytes,
-    unpacked, before they are kept; so is a small file that unpacks to `MOST_RATIO`
-    times its size, which no table does.
-
-    Raises
-    ------
-    FileNotFoundError, IsADirectoryError, PermissionError
-        As the names say.
-    ValueError
-        Of the type ``error``: no regular file, too large, damaged.
-    """
+    """Return what is in a file, unpacked where it is compressed with gzip."""
+    # Pipes and devices are refused before they are opened, and what is too large, or
+    # unpacks to many times its size, before it is kept.
     path = as_path("path", path, error)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the path of a file")
@@ -191,10 +181,7 @@ def is_json(text: str) -> bool:
 
 
 def number(text: str) -> float | None:
-    """Return the number that a cell holds, None where it holds none.
-
-    Digits, one point, an exponent. No nan, no infinity, no underscores or digits of
-    other scripts, all of which ``float`` reads. Too large a number comes back as
-    infinity.
-    """
+    """Return the number that a cell holds, None where it holds none."""
+    # No nan, infinity, underscores or digits of other scripts, all of which float
+    # reads.
     return float(text) if _NUMBER.fullmatch(text) else None

@@ -46,8 +46,8 @@ def home_of(model: Any, name: str) -> type:
 class Coordinates:
     """Unconstrained coordinates of a point, which are utilities.
 
-    As in :func:`~bayesduel.models.fit.numpyro_models.latent_of`. All of them are normal
-    and independent in the prior.
+    As in :func:`~bayesduel.models.fit.numpyro_models.latent_of`; normal and independent
+    in the prior.
     """
 
     num_arms: int
@@ -111,8 +111,7 @@ class ClosedDensity(ABC):
     """A log joint density with its derivatives in closed form.
 
     On NumPy arrays; ``log_density``, ``gradient`` and ``hessian`` of one point inside
-    JAX programs as well. Natural logarithms. Coordinates are unconstrained, ordered by
-    name; one vote is the unit, so that no binomial coefficient enters.
+    JAX programs as well. One vote is the unit: no binomial coefficient enters.
     """
 
     @property
@@ -182,11 +181,10 @@ class ClosedDensity(ABC):
 
 @dataclass(frozen=True)
 class PairCoordinates(Coordinates):
-    """Unconstrained coordinates of a point of a pairwise model.
+    """Unconstrained coordinates of a point of a pairwise model."""
 
-    By name: effects of the contest, coefficients of covariates (both in units of their
-    own), first_advantage, the tie parameter; then utilities, or their residuals.
-    """
+    # By name: effects of the contest and coefficients, both in units of their own,
+    # first_advantage, the tie parameter; then utilities, or their residuals.
 
     model: Any = None
     units: tuple[float, ...] = ()  # Of the covariates of the contest.

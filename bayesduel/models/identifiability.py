@@ -149,25 +149,10 @@ def aliases(
     effects: Float[np.ndarray, "row E"],
     covariates: Float[np.ndarray, "K d"] | None = None,
 ) -> list[_Alias | None]:
-    """Return what can make up for each effect; None where votes tell it.
-
-    Parameters
-    ----------
-    first, second : int (row,)
-        The arms of the rows that have votes.
-    num_arms : int
-        K.
-    effects : float (row, E)
-        What each effect is multiplied by in a row.
-    covariates : float (K, d), optional
-        Where utilities are covariates @ coefficient; free utilities otherwise.
-
-    Notes
-    -----
-    Free utilities explain a column if it is the difference of two numbers of the arms
-    in every row. These are found along a spanning forest of the pairs, so that 100,000
-    arms take a second, and what is left of the columns in the other rows decides.
-    """
+    """Return what can make up for each effect; None where votes tell it."""
+    # Of effects (row, E) in rows with votes. Free utilities explain a column that is
+    # the difference of two numbers of the arms in every row: these are found along a
+    # spanning forest of the pairs, so that 100,000 arms take a second.
     lengths = np.linalg.norm(effects, axis=0)
     unit = effects / np.where(lengths > 0.0, lengths, 1.0)
     if covariates is None:

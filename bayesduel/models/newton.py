@@ -89,31 +89,10 @@ def maximize(
     tolerance: float = 1e-14,
     going: Values = True,
 ) -> LaplaceState:
-    """Return the normal distribution at the maximum of a function.
-
-    By Newton steps that are halved until they rise. A loop of Python for NumPy arrays,
-    one of the program for those of JAX, which ``jit`` and ``vmap`` take.
-
-    Parameters
-    ----------
-    surface : Surface
-        The function.
-    start : float (D,)
-        First point.
-    max_iterations : int
-        Evaluations of the Hessian at most. When they run out, ``mode`` is one step
-        ahead of ``factor`` and ``log_density``.
-    tolerance : float
-        Stop when g' (-H)^-1 g, twice the height that a quadratic promises still to
-        gain, is below this share of 1 + |log density|.
-    going : bool
-        False returns the start.
-
-    Returns
-    -------
-    LaplaceState
-        The best point; the status says whether it is a maximum.
-    """
+    """Return the normal distribution at the maximum of a function."""
+    # By Newton steps that are halved until they rise, until g' (-H)^-1 g, twice the
+    # height that a quadratic promises still to gain, is below a share of 1 + abs(log
+    # density).
     xp = namespace(start)
     search = _Search(
         point=start,

@@ -76,11 +76,7 @@ class UtilityModel(PreferenceModel):
         covariates: Float[Array, "K covariate"] | None = None,
         slope_scale: float = 1.0,
     ) -> Float[Array, " K"]:
-        """Sample utilities from their prior.
-
-        utility ~ Normal(0, scale), plus covariates @ coefficient where there are any;
-        without a residual these are all there is.
-        """
+        """Sample utilities from their prior."""
         from numpyro import distributions as dist
 
         if covariates is not None and not self._has_residual:
@@ -356,12 +352,9 @@ class PairwiseUtilityModel(UtilityModel):
         difference: Float[Array | np.ndarray, " row"],
         tie: Float[Array | np.ndarray, " row"],
     ) -> RowDerivatives:
-        """Return the derivatives of the log likelihood of each row in closed form.
-
-        Used where the class that has it also has :meth:`outcome_logs`: a subclass with
-        another distribution gets the derivatives of its own by automatic
-        differentiation.
-        """
+        """Return the derivatives of the log likelihood of each row in closed form."""
+        # Used where the class that has it has :meth:`outcome_logs`, too: a subclass
+        # with another distribution is differentiated automatically.
         raise NotImplementedError
 
     def logs_of_rows(
@@ -377,12 +370,8 @@ class PairwiseUtilityModel(UtilityModel):
     def hessian(
         self, arrays: Votes
     ) -> Callable[[Float[Array, " D"]], Float[Array, "D D"]] | None:
-        """Return the Hessian of the log joint density in closed form, or None.
-
-        None where the prior is learned, has more beside coefficients of covariates, or
-        is another one than here: a subclass that overrides how quantities are sampled
-        loses the closed form, and its Hessian is found by automatic differentiation.
-        """
+        """Return the Hessian of the log joint density in closed form, or None."""
+        # A subclass that overrides how quantities are sampled loses it.
         mixed = self.covariates and not self._coefficients_alone
         if mixed or not self._has_normal_prior(arrays):
             return None
@@ -390,12 +379,9 @@ class PairwiseUtilityModel(UtilityModel):
         return PairwiseDensity(self, arrays, derivatives).hessian
 
     def closed_form(self, arrays: Votes | PairTables) -> PairwiseDensity | None:
-        """Return the log joint density with its derivatives in closed form, or None.
-
-        None where the prior is learned or another one than here, and where the
-        distribution of a vote comes without :meth:`vote_derivatives`. ``arrays`` of
-        None ask whether there is one for data that have what the model reads.
-        """
+        """Return the log joint density with its derivatives in closed form, or None."""
+        # Arrays of None ask whether there is one for data with all that the model
+        # reads.
         derivatives = self._derivatives()
         if derivatives is None or not self._has_normal_prior(arrays):
             return None

@@ -117,11 +117,7 @@ class Votes:
 
 @dataclass(frozen=True)
 class PairTables:
-    """Votes of all ordered pairs, row K i + j for i shown first and j second.
-
-    What :class:`Votes` is to the models, without an index; the rows of an arm and
-    itself are empty.
-    """
+    """Votes of all ordered pairs, row K i + j for i shown first and j second."""
 
     counts: Float[Array | np.ndarray, "row outcome"]
     num_arms: int

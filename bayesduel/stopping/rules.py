@@ -295,10 +295,8 @@ def bets(
 def log_bets(
     won: int, lost: int, prior: float, bound: float, above: float, below: float
 ) -> tuple[float, float]:
-    """Return log E of the bets on p > bound and on p < bound.
-
-    ``above`` and ``below`` are `log_whole` of the bound and of 1 - bound.
-    """
+    """Return log E of the bets on p > bound and on p < bound."""
+    # ``above`` and ``below`` are `log_whole` of the bound and of 1 - bound.
     x, y, rest = won + prior, lost + prior, 1.0 - bound
     log_bound, log_rest = math.log(bound), math.log(rest)
     both = math.lgamma(x) + math.lgamma(y) - math.lgamma(x + y)

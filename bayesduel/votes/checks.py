@@ -42,11 +42,8 @@ def flag(value: object, argument: str) -> bool:
 
 
 def composed(label: Any) -> str:
-    """Return a label as text, accented letters in one character (Unicode's NFC).
-
-    Spaces and characters without a width are removed from both ends, and so is the
-    apostrophe that exports put before what a spreadsheet would take for a formula.
-    """
+    """Return a label as text, accented letters in one character (Unicode's NFC)."""
+    # Without space, characters of no width, and the apostrophe that guards formulas.
     text = str(label)
     if text.isascii():
         return unguarded(text.strip())

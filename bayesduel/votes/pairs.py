@@ -228,14 +228,9 @@ class GivenVotes(NamedTuple):
 def given_votes(
     votes: Any, *, with_judges: bool = False, level: int = logging.WARNING
 ) -> GivenVotes:
-    """Return votes as a table, in whatever form a user holds them.
-
-    A ``Comparisons``, a file, a data frame, a square table of wins, or a list of votes:
-    tuples (winner, loser) or (first, second, won), the latter perhaps with the judge
-    behind, or dictionaries by the titles of columns. ``with_judges`` keeps the column
-    "judge", which must be there. What is read is logged at a ``level``.
-    ``ComparisonDataError`` for anything else.
-    """
+    """Return votes as a table, in whatever form a user holds them."""
+    # A Comparisons, file, data frame, square table of wins, or list of votes: tuples
+    # (winner, loser) or (first, second, won[, judge]), or dictionaries by title.
     form = VoteFormat(judge="judge" if with_judges else None)
     if isinstance(votes, GivenVotes):
         return votes

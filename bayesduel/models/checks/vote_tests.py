@@ -302,15 +302,11 @@ def why_not_tested(posterior: Fit) -> str:
 
 
 def order_test(posterior: Fit) -> _OrderTest:
-    """Test whether the arm shown first has an advantage, which the model has not.
-
-    Of votes that are no ties. For utilities Rao's score test in Bradley and Terry's
-    model, with what the utilities take from the information. These are estimated as
-    Firth (1993) does, without the bias of the first order: with few votes per arm, and
-    strong arms shown first, plain estimates raise one false alarm in fifteen. For a
-    Beta per pair the test of Cochran, Mantel and Haenszel, which is right whatever the
-    pairs are.
-    """
+    """Test whether the arm shown first has an advantage, which the model has not."""
+    # Rao's score test in Bradley and Terry's model, of votes that are no ties, with
+    # utilities estimated without the bias of the first order (Firth 1993): else, with
+    # few votes per arm, one test in fifteen raises a false alarm. For a Beta per pair
+    # the test of Cochran, Mantel and Haenszel.
     votes = posterior.data.without_ties()
     if isinstance(posterior.model, PairwiseBeta):
         return _mantel_haenszel(votes)

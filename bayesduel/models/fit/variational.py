@@ -44,11 +44,10 @@ def _closest_normal(
     state: LaplaceState,
     rng_key: RunKey,
 ) -> tuple[LaplaceState, Array]:
-    """Minimize the evidence bound; return the distribution, and all losses.
-
-    For z, where the point is mode + L^-T z: there the Laplace approximation is standard
-    normal, as a guide is at first, however differently quantities are scaled.
-    """
+    """Minimize the evidence bound; return the distribution, and all losses."""
+    # For z, where the point is mode + L^-T z: there the Laplace approximation is
+    # standard normal, as a guide is at first, however differently quantities are
+    # scaled.
     density, size = latent_of(model, arrays).log_density, state.mode.shape[0]
 
     def white() -> None:

@@ -102,13 +102,9 @@ def prior_in_order(
 
 @compiled
 def half_tail(first: float, second: float, table: Float[np.ndarray, "B N"]) -> float:
-    """Return the smaller one of P(theta > 1/2) and P(theta < 1/2).
-
-    theta ~ Beta(first, second), any parameters above 0; ``table`` is ``tail_table()``.
-    What is no integer is expanded or, where the expansion is not accurate, found by the
-    continued fraction of the incomplete Beta function: relative error below 5e-12 for
-    tails above 1e-30, and no more than that of the logarithm of a Beta function below.
-    """
+    """Return the smaller one of P(theta > 1/2) and P(theta < 1/2)."""
+    # theta ~ Beta(first, second); what is no integer is expanded, or found by the
+    # continued fraction: relative error below 5e-12 for tails above 1e-30.
     fewer, total = min(first, second), first + second
     if fewer == math.floor(fewer) and total == math.floor(total):
         return smaller_half_tail(int(fewer) - 1, int(total) - 2, table)
