@@ -33,23 +33,15 @@ from bayesduel.votes.pairs import is_own_mirror
 
 type Verdict = Literal["ok", "warning", "cannot be checked"]
 
-LEAST_VOTES = 30
-"""Votes of an arm from which the normal distribution is near enough."""
-
-LEAST_CLUSTERS = 10
-"""Judges, or prompts, from which errors are clustered by them."""
-
+LEAST_VOTES = 30  # Votes of an arm from which the normal distribution is near enough.
+LEAST_CLUSTERS = 10  # Judges, or prompts, from which errors are clustered by them.
+# Share of the votes that has to be removed at least to unseat the leader.
 LEAST_REMOVED = 0.01
-"""Share of the votes that has to be removed at least to unseat the leader."""
-
+# Share of the votes that one judge casts at most; with few judges twice the even.
 LARGEST_SHARE = 0.25
-"""Share of the votes that one judge casts at most; with few judges twice the even."""
-
+# Share of votes that repeat another one, beyond chance, from which that matters.
 LEAST_REPEATS = 0.01
-"""Share of votes that repeat another one, beyond chance, from which that matters."""
-
-POWER = 0.8
-"""Probability with which the further votes settle a comparison."""
+POWER = 0.8  # Probability with which the further votes settle a comparison.
 
 _DRAWS = 10_000
 _PERMUTATIONS = 199

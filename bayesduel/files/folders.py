@@ -15,22 +15,21 @@ from typing import Any
 
 from bayesduel.errors import ArgumentError, OutputFolderError, OutputWriteError
 
-FORMAT = 2
-"""Version of the layout of a folder. Folders of version 1 can be read only."""
+FORMAT = 2  # Version of the layout of a folder. Folders of version 1 can be read only.
 
 OWN = ".bayesduel"
 CHUNKS = "chunks"
 MARKER = "marker.json"
+# The request in a folder of results; alone it makes no such folder.
 REQUEST = "experiment.toml"
-"""The request in a folder of results; alone it makes no such folder."""
 
 # Kinds of results that are not gone on with.
 _AT_ONCE = ("audit", "bounds", "calibration", "fit")
 # Files that describe the request.
 _OF_REQUEST = re.compile(r"experiment(-[0-9]+)?\.(toml|csv)")
 
+# Names of files that are being written.
 UNFINISHED = re.compile(r"\.bayesduel-[0-9a-f]{16}\.unfinished")
-"""Names of files that are being written."""
 
 
 def check_folder(

@@ -15,11 +15,8 @@ from collections.abc import Iterator
 from bayesduel.errors import ArgumentError
 from bayesduel.files.folders import as_path
 
-LARGEST_FILE = 10**9
-"""Bytes that are read of a file, unpacked."""
-
-MOST_RATIO = 200
-"""How many times its size a file may unpack to."""
+LARGEST_FILE = 10**9  # Bytes that are read of a file, unpacked.
+MOST_RATIO = 200  # How many times its size a file may unpack to.
 
 _NO_BOMB = 5 * 10**7  # Bytes that every file may unpack to.
 

@@ -65,8 +65,7 @@ def entries_of(
     return [f"{name}[{', '.join(map(str, entry))}]" for entry in product(*along)]
 
 
-NONE = "none"
-"""Name of the outside option among the outcomes."""
+NONE = "none"  # Name of the outside option among the outcomes.
 
 Draws = Mapping[str, Any]
 """Values of the named quantities of a model, one row per draw."""

@@ -10,7 +10,6 @@ second and hours.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -107,34 +106,18 @@ class Coordinates:
         return xp.eye(self.size, dtype=point.dtype) * precision[None, :]
 
 
-class ClosedDensity(ABC):
+class ClosedDensity:
     """A log joint density with its derivatives in closed form.
 
     On NumPy arrays; ``log_density``, ``gradient`` and ``hessian`` of one point inside
     JAX programs as well. One vote is the unit: no binomial coefficient enters.
     """
 
-    @property
-    @abstractmethod
-    def coordinates(self) -> Any:
-        """The coordinates of a point, such as :class:`Coordinates`."""
-
-    @property
-    @abstractmethod
-    def num_rows(self) -> int:
-        """Rows of the data."""
-
-    @abstractmethod
-    def log_likelihoods(self, points: Values) -> Values:
-        """Return the log likelihood of points (..., D)."""
-
-    @abstractmethod
-    def gradient(self, point: Values) -> Values:
-        """Return the gradient of the log density (D,)."""
-
-    @abstractmethod
-    def hessian(self, point: Values) -> Values:
-        """Return the Hessian of the log density (D, D)."""
+    coordinates: Any  # Those of a point, such as :class:`Coordinates`.
+    num_rows: Any  # How many rows the data have.
+    log_likelihoods: Callable[[Values], Values]  # Of points (..., D).
+    gradient: Callable[..., Values]  # Of the log density at a point, (D,).
+    hessian: Callable[..., Values]  # (D, D)
 
     @property
     def size(self) -> int:
@@ -399,10 +382,10 @@ class PairwiseDensity(ClosedDensity):
         many = len(points) >= _MANY_DRAWS and self.num_rows >= _MANY_ROWS
         if not many or self._of_draws is None:
             return super().log_densities(points)
-        of_draws, coordinates = self._of_draws, self.coordinates
+        (block, of_draws), coordinates = self._of_draws, self.coordinates
         heights = np.empty(len(points))
-        for start in range(0, len(points), of_draws.block):
-            part = points[start : start + of_draws.block]
+        for start in range(0, len(points), block):
+            part = points[start : start + block]
             tie = np.full(len(part), -np.inf)
             if self.model.ties:
                 tie = part[:, coordinates.extras - 1]

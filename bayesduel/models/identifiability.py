@@ -130,8 +130,8 @@ _ROUNDING = 1e-6  # The rest of a column that counts as nothing, in units of its
 _MOST_ENTRIES = 2 * 10**7
 
 
+# How the remark on an order effect begins.
 NO_ORDER = "votes do not tell the advantage of the arm shown first from the rest"
-"""How the remark on an order effect begins."""
 
 
 class _Alias(NamedTuple):

@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING, ClassVar
 
-from jaxtyping import Float
-
 from bayesduel.errors import FitError
 from bayesduel.models.array_modules import Values, log_sigmoids, namespace, sigmoid
 from bayesduel.models.closed_forms import RowDerivatives
 from bayesduel.models.utilities import PairwiseUtilityModel
 
 if TYPE_CHECKING:
-    import numpy as np
-    from jax import Array
+    pass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,10 +84,7 @@ class RaoKupper(PairwiseUtilityModel):
         return xp.stack([first, second, excess + first + second])
 
     def vote_derivatives(
-        self,
-        counts: Float[Array | np.ndarray, "row outcome"],
-        difference: Float[Array | np.ndarray, " row"],
-        tie: Float[Array | np.ndarray, " row"],
+        self, counts: Values, difference: Values, tie: Values
     ) -> RowDerivatives:
         """Return the derivatives of the log likelihood of each row in closed form.
 

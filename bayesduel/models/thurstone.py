@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from math import log, pi, sqrt
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-from jaxtyping import Float
-
 from bayesduel.models.array_modules import Values, namespace, scipy_module
 from bayesduel.models.closed_forms import RowDerivatives
 from bayesduel.models.utilities import PairwiseUtilityModel
 
 if TYPE_CHECKING:
-    from jax import Array
+    pass
 
 _SQRT2 = sqrt(2.0)
 _HALF_LOG_2_PI = 0.5 * log(2.0 * pi)
@@ -78,10 +75,7 @@ class Thurstone(PairwiseUtilityModel):
         return xp.stack([decided[0], decided[1], tied])
 
     def vote_derivatives(
-        self,
-        counts: Float[Array | np.ndarray, "row outcome"],
-        difference: Float[Array | np.ndarray, " row"],
-        tie: Float[Array | np.ndarray, " row"],
+        self, counts: Values, difference: Values, tie: Values
     ) -> RowDerivatives:
         """Return the derivatives of the log likelihood of each row in closed form.
 

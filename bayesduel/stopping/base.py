@@ -25,8 +25,7 @@ from theory.arguments import integer_from
 NOBODY: Any = np.int64(-1)
 """In place of an arm, where none is named; of the type of an arm."""
 
-GO_ON = -2
-"""Result of ``observe``: do not stop. Numbers of arms and ``NOBODY`` stop."""
+GO_ON = -2  # Result of ``observe``: do not stop. Numbers of arms and ``NOBODY`` stop.
 
 MOST_ARMS = 150
 """Arms up to which Python takes a second at most for a table of counts.

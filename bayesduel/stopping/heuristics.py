@@ -30,8 +30,7 @@ from theory.identification.beta_fraction import incomplete_beta_fraction
 
 _fraction = compiled(incomplete_beta_fraction)
 
-ROUNDING = 1e-9
-"""A p-value has to be below its level by more than that share of it."""
+ROUNDING = 1e-9  # A p-value has to be below its level by more than that share of it.
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,8 @@ from bayesduel.files.csv_cells import unguarded
 from theory.arguments import items_of, true_or_false
 from theory.validation import any_array, holds_more_than, refuse_entries
 
-MOST_LABELS = 10**8
-"""Rows of a table of single votes."""
-
-MOST_VOTES = 1e15
-"""Sums of numbers up to here are exact in float64."""
+MOST_LABELS = 10**8  # Rows of a table of single votes.
+MOST_VOTES = 1e15  # Sums of numbers up to here are exact in float64.
 
 # Characters without a width, which copying from a page puts around a name.
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"

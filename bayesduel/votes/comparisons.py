@@ -43,14 +43,12 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger(__name__)
 
+# Outcomes of a vote: the first arm of the row wins, the second one, or neither.
 OUTCOMES = ("first", "second", "tie")
-"""Outcomes of a vote: the first arm of the row wins, the second one, or neither."""
-
+# Columns of labels, even where these are numbers.
 LABELS = ("judge", "context", "group", "cluster")
-"""Columns of labels, even where these are numbers."""
-
+# The column that says where neither arm was shown first, or was at home.
 NEUTRAL = "neutral"
-"""The column that says where neither arm was shown first, or was at home."""
 
 # Names that stand for something else in what is made of votes.
 _TAKEN = ("first", "second", "counts", "covariates", "num_arms", "arm", "pair", "vote",

@@ -58,8 +58,8 @@ _OF_VOTES = {"winner", "preference"} | {
     plain(title) for pair in (*_KNOWN_PAIRS, *_KNOWN_SCORES) for title in pair
 }
 
+# Words that usually mean a tie, where nobody said which ones do.
 TIE_WORDS = ("tie", "draw", "tie (bothbad)", "both_bad", "bothbad")
-"""Words that usually mean a tie, where nobody said which ones do."""
 
 NOT_WHOLE = "give what a vote counts as a weight instead ({weight})"
 

@@ -63,8 +63,8 @@ __all__ = [
 
 _LOGGER = logging.getLogger(__name__)
 
+# A list of three names or more as JSON, perhaps with the quotes of a table doubled.
 SEVERAL = re.compile(r'\[\s*("+[^"]*"+\s*,\s*){2}')
-"""A list of three names or more as JSON, perhaps with the quotes of a table doubled."""
 
 _TRUTH = re.compile("true|false", re.IGNORECASE)
 _DIAGONAL = frozenset("-xX*#\\/\u2013\u2014\u00d7")

@@ -412,8 +412,8 @@ def _rank_in(text: str) -> int:
     return int(match[1]) if match[1] else _ORDINALS.index(match[2].lower()) + 1
 
 
+# Orders: strict or with ties, complete or incomplete.
 SUFFIXES = (".soc", ".soi", ".toc", ".toi")
-"""Orders: strict or with ties, complete or incomplete."""
 
 _NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+([0-9]{1,9})\s*:\s*(.*)")
 _NUMBER = re.compile(r"#\s*NUMBER ALTERNATIVES\s*:\s*([0-9]+)\s*")

@@ -34,11 +34,10 @@ from bayesduel.models.vote_arrays import is_whole
 from bayesduel.votes.comparisons import NEUTRAL, Comparisons
 from theory.arguments import true_or_false
 
+# Probability, at most, with which a test speaks against a fit that is right.
 FALSE_ALARM = 0.01
-"""Probability, at most, with which a test speaks against a fit that is right."""
-
+# Findings that are tests of what a model takes for granted.
 OF_VOTES = ("order effect", "judges", "circles")
-"""Findings that are tests of what a model takes for granted."""
 
 
 @dataclass(frozen=True)

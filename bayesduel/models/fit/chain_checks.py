@@ -9,18 +9,15 @@ from typing import Any
 import numpy as np
 from jaxtyping import Shaped
 
-LARGEST_R_HAT = 1.01
-"""Vehtari et al. 2021."""
-
+LARGEST_R_HAT = 1.01  # Vehtari et al. 2021.
+# Effective draws, of the bulk and of the tails (Vehtari et al. 2021).
 LEAST_DRAWS_PER_CHAIN = 100
-"""Effective draws, of the bulk and of the tails (Vehtari et al. 2021)."""
 
 MOST_DIVERGING = 1e-3
 """Share of the draws after a divergence, up to which intervals are believed: so few
 places that the sampler could not follow move a quantile by less than its own error."""
 
-LEAST_BFMI = 0.3
-"""Energy Bayesian fraction of missing information (Betancourt 2016)."""
+LEAST_BFMI = 0.3  # Energy Bayesian fraction of missing information (Betancourt 2016).
 
 _FEWEST = 4  # Draws of a chain without which none of these numbers exists.
 

@@ -95,7 +95,9 @@ def sample_exact(
     return Sampled(draws=in_chains(flat, chains), fresh=fresh, extras=extras)
 
 
-def in_one(draws: dict[str, np.ndarray], step: int = 1) -> dict[str, np.ndarray]:
+def in_one(
+    draws: dict[str, Shaped[np.ndarray, "chain draw ..."]], step: int = 1
+) -> dict[str, Shaped[np.ndarray, "every ..."]]:
     """Return draws of all chains (chain, draw, ...) one after the other, or some."""
     thinned = {name: values[:, ::step] for name, values in draws.items()}
     return {
@@ -104,8 +106,8 @@ def in_one(draws: dict[str, np.ndarray], step: int = 1) -> dict[str, np.ndarray]
 
 
 def in_blocks(
-    flat: dict[str, np.ndarray], entries: int, most: int
-) -> Iterator[dict[str, np.ndarray]]:
+    flat: dict[str, Shaped[np.ndarray, "draw ..."]], entries: int, most: int
+) -> Iterator[dict[str, Shaped[np.ndarray, "part ..."]]]:
     """Yield draws (draw, ...) in parts, each of so many entries at most in all."""
     size = max(1, most // entries)
     for start in range(0, len(next(iter(flat.values()))), size):

@@ -213,7 +213,9 @@ class NumPyroDensity:
 
 
 @_of_many
-def log_probabilities_of(model: PreferenceModel, arrays: Any, draw: dict) -> Array:
+def log_probabilities_of(
+    model: PreferenceModel, arrays: Any, draw: dict
+) -> Float[Array, "row outcome"]:
     """Return log P(outcome) of every row, for every draw (draw, ...)."""
     return log_probabilities(model, arrays, draw)
 

@@ -21,8 +21,7 @@ from bayesduel.votes.comparisons import OUTCOMES, Comparisons
 # Log probabilities held at once; beyond, every n-th draw is used.
 _MOST_LOGS = 4 * 10**7
 
-UNITS = ("vote", "row")
-"""Units that count as one prediction."""
+UNITS = ("vote", "row")  # Units that count as one prediction.
 
 # Names of the axis of rows, by the kind of data.
 _ROW_NAMES = {"Comparisons": "comparison", "Choices": "subset", "Rankings": "ballot"}

@@ -29,24 +29,18 @@ from jaxtyping import Float, Int, Shaped
 
 from bayesduel.errors import ArgumentError
 
+# Pareto k up to which importance sampling is trusted (Vehtari et al. 2024).
 GOOD_K = 0.7
-"""Pareto k up to which importance sampling is trusted (Vehtari et al. 2024)."""
-
-FINITE_VARIANCE_K = 0.5
-"""Pareto k up to which weights have a variance."""
+FINITE_VARIANCE_K = 0.5  # Pareto k up to which weights have a variance.
 
 BLOCKS = 4
 """Proposals come in blocks as large as the number of draws to be kept; the last one has
 the heavy tails."""
 
+# So that the tail of the weights is seen even where few draws are kept.
 LEAST_BLOCK = 1000
-"""So that the tail of the weights is seen even where few draws are kept."""
-
-HOPELESS = 0.005
-"""Effective share of normal proposals below which no more are made."""
-
-HOPELESS_K = 1.0
-"""Pareto k of a few proposals above which no more are made."""
+HOPELESS = 0.005  # Effective share of normal proposals below which no more are made.
+HOPELESS_K = 1.0  # Pareto k of a few proposals above which no more are made.
 
 _LEAST_EFFECTIVE = 400  # Equal draws that are enough for the quantiles of a posterior.
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from jaxtyping import Float64, Shaped
 
 
+# Points of Elo's scale in a unit of utility: 400 of them are odds of 10 to 1.
 ELO = 400.0 / np.log(10.0)
-"""Points of Elo's scale in a unit of utility: 400 of them are odds of 10 to 1."""
 
 ELO_MEAN = 1500.0
 
@@ -88,7 +88,9 @@ def standings(
 
 
 def by_arm(
-    names: Sequence[str], columns: Mapping[str, np.ndarray], about: dict[str, Any]
+    names: Sequence[str],
+    columns: Mapping[str, Shaped[np.ndarray, " K"]],
+    about: dict[str, Any],
 ) -> xr.Dataset:
     """Return columns (K,) as a data set along the arms."""
     import xarray as xr
@@ -315,7 +317,9 @@ def parameter_summary(
     return rows
 
 
-def interval(values: np.ndarray, probability: float) -> np.ndarray:
+def interval(
+    values: Shaped[np.ndarray, "draw K"], probability: float
+) -> Shaped[np.ndarray, "2 K"]:
     """Return the ends of the central interval of draws, (2, ...)."""
     tail = (1.0 - probability) / 2.0
     return np.quantile(values, [tail, 1.0 - tail], axis=0)

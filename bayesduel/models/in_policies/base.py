@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from bayesduel.types import Arm, Outcome, RunKey, State
 
 
+# Newton steps of :class:`Laplace` for one update, unless told otherwise.
 NEWTON_STEPS = 20
-"""Newton steps of :class:`Laplace` for one update, unless told otherwise."""
 
 
 @runtime_checkable

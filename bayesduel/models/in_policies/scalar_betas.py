@@ -34,8 +34,8 @@ from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.ops.scalar.digamma import digamma
 from theory.identification.beta_fraction import incomplete_beta_fraction
 
+# Counts below this many duels come from a table; the expansion is accurate above.
 TABLE_SIZE = 512
-"""Counts below this many duels come from a table; the expansion is accurate above."""
 
 _SERIES = (
     (-0.83333333333333022, -0.81666666667879887, -1.6489417911231563,

@@ -59,7 +59,8 @@ def test_utilities_too_far_apart_for_products_are_left_to_arrays():
     expected = ClosedDensity.log_densities(density, points)
     np.testing.assert_allclose(density.log_densities(points), expected, rtol=1e-13)
     far = points[:8] - points[:8].mean(axis=1, keepdims=True)
-    assert density._of_draws(far, np.full(8, -np.inf)) is None
+    _, of_draws = density._of_draws
+    assert of_draws(far, np.full(8, -np.inf)) is None
 
 
 def test_effects_and_weights_of_rows_are_left_to_arrays():
