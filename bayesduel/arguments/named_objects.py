@@ -24,10 +24,9 @@ class NamedKind(NamedTuple):
 
     noun: str
     base: type
+    # Raised for wrong parameters, and for objects of another kind.
     error: type[ArgumentError]
-    """Raised for wrong parameters, and for objects of another kind."""
-    example: str
-    """A text with parameters, for remedies."""
+    example: str  # A text with parameters, for remedies.
 
 
 def is_own_name(text: str) -> bool:

@@ -132,7 +132,6 @@ def newton_mode(
     gradient: Callable[[Values], Values] | None = None,
     hessian: Callable[[Values], Values] | None = None,
     max_iterations: int = 100,
-    tolerance: float = 1e-14,
 ) -> LaplaceState:
     """Maximize a smooth log density of a point (D,) of JAX, by :func:`maximize`."""
     import jax
@@ -147,7 +146,7 @@ def newton_mode(
         hessian=hessian or jax.hessian(log_density),
         heights=jax.vmap(log_density),
     )
-    return maximize(surface, start, max_iterations=max_iterations, tolerance=tolerance)
+    return maximize(surface, start, max_iterations=max_iterations)
 
 
 def _advance(surface: Surface, search: _Search, tolerance: float) -> _Search:

@@ -204,9 +204,8 @@ class PairwiseUtilityModel(UtilityModel):
     contest_covariates: bool = False
     contest_scale: float = 1.0
 
+    # Name of the tie parameter, where there is one.
     tie_name: ClassVar[str] = "log_tie"
-    """Name of the tie parameter, where there is one."""
-
     auxiliary: ClassVar[tuple[str, ...]] = ("contest_lead", "covariate_lead")
 
     def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:

@@ -278,8 +278,8 @@ class LooksLeft(NamedTuple):
     """The state of a rule that is looked at after every so many duels only."""
 
     rule: Any
+    # Duels between two looks, and those that were counted.
     counts: Int[np.ndarray, " 2"]
-    """Duels between two looks, and those that were counted."""
 
 
 def _count_for_look(

@@ -146,11 +146,9 @@ class EvidenceSoFar(NamedTuple):
 
     now: Records
     pairs: Records
+    # Arms beaten at no cost, for every arm; set where evidence is computed.
     beaten: Int[np.ndarray, " K"]
-    """Arms beaten at no cost, for every arm; set where evidence is computed."""
-
-    smallest: Float[np.ndarray, " N"]
-    """Room for sorting."""
+    smallest: Float[np.ndarray, " N"]  # Room for sorting.
 
 
 def _count_evidence(
@@ -383,17 +381,13 @@ class PosteriorSoFar(NamedTuple):
 
     now: Records
     wins: Int[np.ndarray, "K K"]
+    # [i, j]: Q_ij = P(theta_ij > 1/2); 0 on the diagonal.
     probability: Float[np.ndarray, "K K"]
-    """[i, j]: Q_ij = P(theta_ij > 1/2); 0 on the diagonal."""
-
-    score: Float[np.ndarray, " K"]
-    """Expected number of wins,"""
-
+    score: Float[np.ndarray, " K"]  # Expected number of wins,
+    # and whether duels have been counted since it was computed.
     is_old: Bool[np.ndarray, " K"]
-    """and whether duels have been counted since it was computed."""
-
+    # [r]: P(the pairs so far supply at least r), of one rival; r up to K.
     tail: Float[np.ndarray, " N"]
-    """[r]: P(the pairs so far supply at least r), of one rival; r up to K."""
 
 
 def _count_posterior(

@@ -87,21 +87,15 @@ def log_probabilities(
 
 
 def laplace(
-    model: PreferenceModel,
-    arrays: Any,
-    start: Float[Array, " D"] | None = None,
-    *,
-    max_iterations: int = 100,
-    tolerance: float = 1e-14,
+    model: PreferenceModel, arrays: Any, *, max_iterations: int = 100
 ) -> LaplaceState:
     """Approximate the posterior of a model by a normal distribution."""
     latent = latent_of(model, arrays)
     return newton_mode(
         latent.log_density,
-        jnp.zeros(latent.size) if start is None else start,
+        jnp.zeros(latent.size),
         hessian=model.hessian(arrays),
         max_iterations=max_iterations,
-        tolerance=tolerance,
     )
 
 
@@ -118,9 +112,7 @@ def draw_points(
 def laplace_program() -> Callable[..., LaplaceState]:
     """Return ``laplace`` as a program, kept for data of the same shapes."""
     enable_program_cache()
-    return jax.jit(
-        laplace, static_argnums=0, static_argnames=("max_iterations", "tolerance")
-    )
+    return jax.jit(laplace, static_argnums=0, static_argnames="max_iterations")
 
 
 def as_jax(tree: Any) -> Any:

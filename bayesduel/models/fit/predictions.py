@@ -109,11 +109,9 @@ class Cells(NamedTuple):
 
     row: Int[np.ndarray, " cell"]
     outcome: Int[np.ndarray, " cell"]
-    times: Int[np.ndarray, " cell"]
-    """How many votes say that."""
-
+    times: Int[np.ndarray, " cell"]  # How many votes say that.
+    # The answers in words, in either order of the arms: "tea beats milk".
     names: list[str]
-    """The answers in words, in either order of the arms: "tea beats milk"."""
 
     def vote_ids(self) -> Shaped[np.ndarray, " vote"]:
         """Name every single vote: what it says, and a running number."""

@@ -358,12 +358,9 @@ class ScaleProposer:
     """Proposes scales of a grid, moved within its steps, and utilities given them."""
 
     nodes: list[_Node]
+    # Marginal posterior probabilities of the scales.
     probabilities: Float[np.ndarray, " node"]
-    """Marginal posterior probabilities of the scales."""
-
-    step: float
-    """Step of the grid of log scales."""
-
+    step: float  # Step of the grid of log scales.
     prior_scale: float
 
     @classmethod

@@ -105,11 +105,10 @@ class _ScalePosterior(PairPosterior, Protocol):
 class UtilitiesByNumber(NamedTuple):
     """Draws of utilities, of which many are never looked at."""
 
+    # Whether a certain arm is surely the best one of a draw.
     stay: Bool[Array, " draw"]
-    """Whether a certain arm is surely the best one of a draw."""
-
+    # Gives the draws of these numbers.
     at: Callable[[Int[Array, " place"]], Float[Array, "place K"]]
-    """Gives the draws of these numbers."""
 
 
 def utilities_by_number(
