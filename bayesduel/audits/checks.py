@@ -379,10 +379,8 @@ def _neighbors(board: Board) -> Check:
         by = "errors clustered by {}, of which there are {}".format(*board.clusters)
     elif few := [name for name in ("judge", "context") if name in board.data.columns]:
         by += f", since {few[0]} has fewer than {LEAST_CLUSTERS} labels"
-    evidence = (
-        f"{separated} of {number} neighbors are told apart at once, at "
-        f"{1 - board.level:.0%} ({by})"
-    )
+    evidence = f"{separated} of {number} neighbors are told apart at once, at "
+    evidence += f"{1 - board.level:.0%} ({by})"
     remedy = "print ranges of ranks, or collect the votes listed under more votes"
     threshold = "fewer than half of the neighbors are told apart"
     return _made("neighbors", 2 * separated >= number, threshold, evidence, remedy)
@@ -580,10 +578,8 @@ def _duplicates(board: Board) -> Check:
         p_value = float((1 + (drawn >= repeats).sum()) / (1 + number))
     # A few more than by chance change nothing, whatever the test says.
     matters = repeats - expected >= LEAST_REPEATS * len(said)
-    evidence = (
-        f"votes that repeat another one in all of {shortened([*data.columns])}: "
-        f"{repeats}; by chance: {expected:.1f} (p = {p_value:.3f})"
-    )
+    evidence = f"votes that repeat another one in all of {shortened([*data.columns])}: "
+    evidence += f"{repeats}; by chance: {expected:.1f} (p = {p_value:.3f})"
     is_good = p_value > board.level or not matters
     remedy = "drop rows that are there twice"
     check = _made(name, is_good, threshold, evidence, remedy)

@@ -252,10 +252,8 @@ def _usual_way(table: Table, arms: tuple[str, ...]) -> tuple[str, tuple[str, ...
         return "winner", (arms[1],)
     if arms[0].startswith("generator") and "preference" in table:
         return "soft", ("preference",)
-    rule = (
-        f"no column says who won: none of the usual columns (winner; wins_a and "
-        f"wins_b; score_a and score_b) is there, only {shortened(table.titles)}"
-    )
+    rule = "no column says who won: none of the usual columns (winner; wins_a and "
+    rule += f"wins_b; score_a and score_b) is there, only {shortened(table.titles)}"
     remedy = (
         "name a column of winners, which may be one of the arms ({winner}), or two of "
         "counts ({wins}), of scores ({scores}), or a soft preference ({soft})"

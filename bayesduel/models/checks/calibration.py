@@ -203,10 +203,8 @@ def calibrate(
         raise FitError("data", "must hold votes to be calibrated on", data)
     if isinstance(data, Rankings) and np.any(data.counts != 1):
         row = int(np.argmax(data.counts != 1))
-        rule = (
-            "must hold ballots that are cast once each, to be calibrated on "
-            f"({data.row_names[row]} was cast more often)"
-        )
+        rule = "must hold ballots that are cast once each, to be calibrated on "
+        rule += f"({data.row_names[row]} was cast more often)"
         raise FitError("data", rule, float(data.counts[row]), index=row)
     key_prior, key_data, key_fit = jax.random.split(key, 3)
     truths = sample_prior(model, arrays, key_prior, num_simulations)

@@ -599,10 +599,8 @@ def _density_of(model: PairwiseUtilityModel, data: Comparisons) -> PairwiseDensi
     model = replace(model, zero_sum=False)
     density = model.closed_form(model.arrays(data))
     if density is None:
-        rule = (
-            "must have a density in closed form: no judges, and no learned scale, "
-            "which --residual has"
-        )
+        rule = "must have a density in closed form: no judges, and no learned scale, "
+        rule += "which --residual has"
         raise FitError("model", rule, model, remedy=_OTHERWISE)
     return density
 
