@@ -320,7 +320,8 @@ class Fit:
         )
         about = {"num_draws": self.num_draws, "method": self.method}
         table = tables.by_arm(self.arm_names, shares, about)
-        return table.assign(condorcet_exists=exists)
+        table = table.assign(condorcet_exists=exists)
+        return table[["condorcet_exists", *shares]]
 
     def winner_shares(self) -> dict[str, Float64[np.ndarray, " K"]]:
         """Return :meth:`winner_probabilities` by arm as plain arrays (K,)."""
