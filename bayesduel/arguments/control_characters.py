@@ -19,8 +19,8 @@ __all__ = ["json_text", "refuse_control_characters", "visible"]
 _CONTROL = re.compile(
     "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+# The same without line end and tab.
 _NO_LINES = re.compile(_CONTROL.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
-"""The same without line end and tab."""
 
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -49,10 +49,10 @@ def refuse_control_characters(
     # Most texts are plain, and this is fast.
     if not isinstance(text, str) or text.isprintable():
         return
-    found = (_NO_LINES if lines else _CONTROL).search(text)
-    if found is not None:
+    match = (_NO_LINES if lines else _CONTROL).search(text)
+    if match is not None:
         rule = "must be without control characters, and has "
-        rule += f"U+{ord(found[0]):04X} at position {found.start()}"
+        rule += f"U+{ord(match[0]):04X} at position {match.start()}"
         raise kind(argument, rule, text, index=index, remedy="leave it out")
 
 
@@ -68,11 +68,9 @@ def visible(text: str, *, lines: bool = False) -> str:
     """
     if text.isprintable():
         return text
-    return (_NO_LINES if lines else _CONTROL).sub(_written, text)
-
-
-def _written(found: re.Match[str]) -> str:
-    return _SHORT.get(found[0], f"\\u{ord(found[0]):04x}")
+    return (_NO_LINES if lines else _CONTROL).sub(
+        lambda match: _SHORT.get(match[0], f"\\u{ord(match[0]):04x}"), text
+    )
 
 
 def json_text(data: Any, **options: Any) -> str:

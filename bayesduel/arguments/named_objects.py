@@ -24,10 +24,9 @@ class NamedKind(NamedTuple):
 
     noun: str
     base: type
+    # Raised for wrong parameters, and for objects of another kind.
     error: type[ArgumentError]
-    """Raised for wrong parameters, and for objects of another kind."""
-    example: str
-    """A text with parameters, for remedies."""
+    example: str  # A text with parameters, for remedies.
 
 
 def is_own_name(text: str) -> bool:
@@ -39,18 +38,7 @@ def is_own_name(text: str) -> bool:
 
 
 def default_object(text: str, kind: NamedKind) -> tuple[Any, str]:
-    """Import what ``module:Class`` names; return it with defaults, and the parameters.
-
-    ``module:name`` may also name an object that the module has made.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such module, or nothing of that name in it.
-    ArgumentError
-        The error of the kind, if it is of another kind, the module cannot be imported,
-        or a field has no default: its kind of value would not be known.
-    """
+    """Import what ``module:Class`` names; return it with defaults, and parameters."""
     module, _, rest = text.strip().partition(":")
     module = module.strip()
     name, _, parameters = rest.partition(":")
@@ -61,12 +49,9 @@ def default_object(text: str, kind: NamedKind) -> tuple[Any, str]:
     except ModuleNotFoundError as error:
         if error.name is not None and not f"{module}.".startswith(f"{error.name}."):
             raise _not_imported(module, str(error), text, kind) from error
-        raise UnknownNameError(
-            "text",
-            f"there is no module {module!r} for the {kind.noun} {text!r}",
-            text,
-            remedy="run from the folder that holds it, or install it",
-        ) from error
+        rule = f"there is no module {module!r} for the {kind.noun} {text!r}"
+        remedy = "run from the folder that holds it, or install it"
+        raise UnknownNameError("text", rule, text, remedy=remedy) from error
     except Exception as error:  # What a user's file raises when it runs is theirs.
         reason = f"{type(error).__name__}: {error}"
         raise _not_imported(module, reason, text, kind) from error
@@ -79,26 +64,20 @@ def default_object(text: str, kind: NamedKind) -> tuple[Any, str]:
             and issubclass(one, kind.base)
             and one.__module__ == module
         ]
-        raise UnknownNameError(
-            "text",
-            f"{module!r} has no {kind.noun} {name!r}",
-            text,
-            remedy=f"it has {', '.join(classes) or 'none'}",
-        )
+        rule = f"{module!r} has no {kind.noun} {name!r}"
+        remedy = f"it has {', '.join(classes) or 'none'}"
+        raise UnknownNameError("text", rule, text, remedy=remedy)
     if isinstance(value, kind.base):
         return value, parameters
     if not (isinstance(value, type) and issubclass(value, kind.base)):
-        raise kind.error(
-            "text",
-            f"{text!r} is no {kind.noun} but {value!r}",
-            text,
-            remedy=f"name a subclass of bayesduel.{kind.noun.title()}, or a "
-            f"{kind.noun}",
-        )
+        rule = f"{text!r} is no {kind.noun} but {value!r}"
+        remedy = f"name a subclass of bayesduel.{kind.noun.title()}, or a "
+        remedy += f"{kind.noun}"
+        raise kind.error("text", rule, text, remedy=remedy)
     needed = [
-        each.name
-        for each in fields(value)  # pyright: ignore[reportArgumentType]
-        if each.default is MISSING and each.default_factory is MISSING
+        parameter.name
+        for parameter in fields(value)  # pyright: ignore[reportArgumentType]
+        if field_default(parameter) is MISSING
     ]
     if needed:
         raise kind.error(
@@ -120,35 +99,18 @@ def _not_imported(
 def read_parameters(
     text: str, rest: str, kind: NamedKind, word: Callable[[str, str], str | None]
 ) -> dict[str, Any]:
-    """Read ``parameter=value`` between commas.
-
-    Parameters
-    ----------
-    text, rest : str
-        The whole text, for errors, and the part of it that holds the parameters.
-    kind : NamedKind
-        What the text names.
-    word : callable
-        Returns the value of a parameter that is a word, given the name and the value;
-        None for any other parameter, which may be a number.
-    """
+    """Read ``parameter=value`` between commas."""
     parameters: dict[str, Any] = {}
     for part in filter(None, (piece.strip() for piece in rest.split(","))):
         parameter, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not parameter or not value:
-            raise kind.error(
-                "text",
-                f"{text!r}: {part!r} is not of the form parameter=value",
-                text,
-                remedy=f"write {kind.example!r}",
-            )
+            rule = f"{text!r}: {part!r} is not of the form parameter=value"
+            remedy = f"write {kind.example!r}"
+            raise kind.error("text", rule, text, remedy=remedy)
         if parameter in parameters:
-            raise kind.error(
-                "text",
-                f"{text!r} gives {parameter} twice",
-                text,
-                remedy="leave one out",
-            )
+            rule = f"{text!r} gives {parameter} twice"
+            remedy = "leave one out"
+            raise kind.error("text", rule, text, remedy=remedy)
         spelled = word(parameter, value)
         parameters[parameter] = literal(value) if spelled is None else spelled
     return parameters
@@ -157,7 +119,7 @@ def read_parameters(
 def usual_value(instance: Any, parameter: str) -> Any:
     """Return the value of a field, as a float where it is annotated as one."""
     value = getattr(instance, parameter)
-    annotated = {each.name: each.type for each in fields(instance)}.get(parameter)
+    annotated = {known.name: known.type for known in fields(instance)}.get(parameter)
     is_float = annotated is float or annotated == "float"
     if is_float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
@@ -183,12 +145,8 @@ def refuse_parameter(
     owner: str, parameter: str, value: Any, known: set[str], error: type[ArgumentError]
 ) -> None:
     """Raise an error for a parameter that there is not, with near ones."""
-    raise error(
-        parameter,
-        f"{owner} has no parameter {parameter!r}",
-        value,
-        remedy=near_and_all(parameter, sorted(known)),
-    )
+    rule = f"{owner} has no parameter {parameter!r}"
+    raise error(parameter, rule, value, remedy=near_and_all(parameter, sorted(known)))
 
 
 def word_of(value: Any) -> str:
@@ -243,22 +201,21 @@ def title_with_changes(instance: Any) -> str:
     ('ETC', 'ETC:rounds=50')
     """
     changed = [
-        f"{each.name}={value_text(getattr(instance, each.name))}"
-        for each in fields(instance)
-        if each.metadata.get("distribution", True)
-        and not _is_default(getattr(instance, each.name), each)
+        f"{parameter.name}={value_text(getattr(instance, parameter.name))}"
+        for parameter in fields(instance)
+        if parameter.metadata.get("distribution", True)
+        and value_text(getattr(instance, parameter.name))
+        != value_text(field_default(parameter))
     ]
     # An inherited title belongs to another class.
     title = vars(type(instance)).get("title") or type(instance).__name__
     return title + (":" + ",".join(changed) if changed else "")
 
 
-def _is_default(value: Any, parameter: Field) -> bool:
-    if parameter.default is not MISSING:
-        return value_text(value) == value_text(parameter.default)
-    if parameter.default_factory is not MISSING:
-        return value_text(value) == value_text(parameter.default_factory())
-    return False
+def field_default(parameter: Field) -> Any:
+    """Return the default of a field of a dataclass; MISSING where it has none."""
+    factory = parameter.default_factory
+    return parameter.default if factory is MISSING else factory()
 
 
 def value_text(value: Any) -> str:

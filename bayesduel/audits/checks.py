@@ -28,42 +28,30 @@ from bayesduel.models.checks.fit_report import Finding
 from bayesduel.models.fit.draws import generator_of
 from bayesduel.studies.judges import Said, alpha_of
 from bayesduel.votes.checks import shortened
-from bayesduel.votes.comparisons import Comparisons, VoteRows
+from bayesduel.votes.comparisons import Comparisons
 from bayesduel.votes.pairs import is_own_mirror
 
 type Verdict = Literal["ok", "warning", "cannot be checked"]
 
-LEAST_VOTES = 30
-"""Votes of an arm from which the normal distribution is near enough."""
-
-LEAST_CLUSTERS = 10
-"""Judges, or prompts, from which errors are clustered by them."""
-
+LEAST_VOTES = 30  # Votes of an arm from which the normal distribution is near enough.
+LEAST_CLUSTERS = 10  # Judges, or prompts, from which errors are clustered by them.
+# Share of the votes that has to be removed at least to unseat the leader.
 LEAST_REMOVED = 0.01
-"""Share of the votes that has to be removed at least to unseat the leader."""
-
+# Share of the votes that one judge casts at most; with few judges twice the even.
 LARGEST_SHARE = 0.25
-"""Share of the votes that one judge casts at most; with few judges twice the even."""
-
+# Share of votes that repeat another one, beyond chance, from which that matters.
 LEAST_REPEATS = 0.01
-"""Share of votes that repeat another one, beyond chance, from which that matters."""
-
-POWER = 0.8
-"""Probability with which the further votes settle a comparison."""
+POWER = 0.8  # Probability with which the further votes settle a comparison.
 
 _DRAWS = 10_000
 _PERMUTATIONS = 199
 _MOST_SHUFFLED = 10**7
 _BLOCK = 2**22
 _MOST_ENTRIES = 2 * 10**8
-_MOST_REFITS = 100
-"""Judges who are left out in turn: those with the most influence."""
-
+_MOST_REFITS = 100  # Judges who are left out in turn: those with the most influence.
+# Standard deviation of utilities in the test of a drift: it shrinks nothing.
 _WIDE = 10.0
-"""Standard deviation of utilities in the test of a drift: it shrinks nothing."""
-
-_MOST_MORE = 10**6
-"""Further votes on one pair beyond which two arms count as alike."""
+_MOST_MORE = 10**6  # Further votes on one pair beyond which two arms count as alike.
 
 
 @dataclass(frozen=True)
@@ -126,19 +114,7 @@ class MoreVotes:
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """The votes and the fitted model, which all checks share.
-
-    Attributes
-    ----------
-    data : Comparisons
-    level : float
-        Probability of a false alarm of each test, and of an error of all intervals.
-    seed : int
-    cluster : str or None
-        The column of which errors are clustered; None for the usual one.
-    time : str or None
-        The column that says when votes were cast.
-    """
+    """The votes and the fitted model, which all checks share."""
 
     data: Comparisons
     level: float
@@ -205,8 +181,56 @@ class Board:
 
     @cached_property
     def separation(self) -> Separation:
-        """Which arms can be told apart at once."""
-        return _separation(self)
+        """Intervals of all differences, by the distribution of the largest."""
+        # From the quantile of the largest studentized difference all intervals hold at
+        # once (max-t; Hothorn, Bretz and Westfall 2008), and so do the ranks that they
+        # leave open (Mogstad, Romano, Shaikh and Wilhelm 2024). With G clusters draws
+        # have Student's distribution with G - 1 degrees of freedom, and no error is
+        # taken for less than the model's.
+        posterior: Any = self.posterior
+        by_model = posterior._model_steps()
+        steps, clusters = by_model, self.clusters
+        if clusters is not None:
+            # The same fit; its rows carry the column of the clusters.
+            rows = self.data.without_columns((clusters[0], "neutral"))
+            steps, _ = replace(posterior, data=rows)._clustered_steps(clusters[0])
+        number = self.data.num_arms
+        plain, shifts = self.scale.utilities(by_model), self.scale.utilities(steps)
+        first, second = np.triu_indices(number, 1)
+        part = posterior.part_of
+        linked = part[first] == part[second]
+        first, second = first[linked], second[linked]
+
+        def errors_of(shifts: np.ndarray) -> np.ndarray:
+            shared = shifts.T @ shifts
+            sizes = np.diagonal(shared)
+            return np.sqrt(np.maximum(sizes[:, None] + sizes - 2.0 * shared, 0.0))
+
+        tiny = 1e-12
+        errors, least = errors_of(shifts), errors_of(plain)
+        rng = generator_of(self.seed)
+        draws = int(np.clip(_MOST_ENTRIES // max(1, len(first)), 1000, _DRAWS))
+        largest, size = [], max(1, _BLOCK // max(1, len(first)))
+        for start in range(0, draws, size):
+            count = min(size, draws - start)
+            normal = rng.standard_normal((count, len(shifts))) @ shifts
+            if clusters is not None:
+                freedom = clusters[1] - 1
+                normal *= np.sqrt(freedom / rng.chisquare(freedom, count))[:, None]
+            apart = np.abs(normal[:, first] - normal[:, second])
+            # Without a pair that votes connect, there is nothing to tell apart.
+            scaled = apart / np.maximum(errors[first, second], tiny)
+            largest.append(scaled.max(axis=1, initial=0.0))
+        critical = float(np.quantile(np.concatenate(largest), 1.0 - self.level))
+        gaps = self.utilities[:, None] - self.utilities
+        near = part[:, None] == part
+        errors = np.maximum(errors, least)
+        return Separation(
+            errors,
+            critical,
+            (gaps > critical * errors) & near & ~np.eye(number, dtype=bool),
+            np.square(errors / np.maximum(least, tiny)),
+        )
 
     @cached_property
     def fewest(self) -> tuple[FewestVotes, ...]:
@@ -218,33 +242,56 @@ class Board:
 
     @cached_property
     def without_judges(self) -> list[tuple[str, float, str, float]]:
-        """Leads without single judges, the worst for the leader first.
+        """Judge, votes, leader and lead without single judges, the worst lead first."""
+        # Of many judges those with the most influence on the lead over the second arm.
+        data, scale = self.data, self.scale
+        best, second = map(int, self.order[:2])
+        turned = data.first > data.second
+        codes = self.pairs.first * data.num_arms + self.pairs.second
+        low, high = (
+            np.minimum(data.first, data.second),
+            np.maximum(data.first, data.second),
+        )
+        counts = np.where(turned[:, None], data.counts[:, [1, 0, 2]], data.counts)
+        counts = counts[:, : scale.counts.shape[1]]
+        voted = counts.sum(axis=1) > 0
+        counts, judges = counts[voted], data.columns["judge"][voted]
+        rows = np.searchsorted(codes, (low * data.num_arms + high)[voted])
+        effects = next(scale.effects(scale.mode, scale.counts, best, [second]))
+        influence = np.bincount(
+            judges, (effects[rows] * counts).sum(axis=1), len(data.labels["judge"])
+        )
+        chosen = np.argsort(-influence, kind="stable")[:_MOST_REFITS]
+        tables = np.repeat(scale.counts[None], len(chosen), axis=0)
+        for table, judge in zip(tables, chosen.tolist(), strict=True):
+            theirs = judges == judge
+            np.subtract.at(table, rows[theirs], counts[theirs])
+        utilities = scale.utilities(scale.modes(np.maximum(tables, 0.0)))
+        others = np.delete(utilities, best, axis=1).max(axis=1)
+        leads = utilities[:, best] - others
+        votes = _votes_of_judges(self)
+        lines = [
+            (
+                data.labels["judge"][judge],
+                float(votes[judge]),
+                data.arm_names[leader],
+                float(lead),
+            )
+            for judge, leader, lead in zip(
+                chosen.tolist(), utilities.argmax(axis=1).tolist(), leads, strict=True
+            )
+            if votes[judge] > 0
+        ]
+        return sorted(lines, key=lambda line: line[3])
 
-        The judge, how many votes are theirs, who leads without them, and by how much
-        the leader of all votes is ahead of the next arm then.
-        """
-        return _without_judges(self)
-
-    def name(self, place: int) -> str:
+    def name(self, rank: int) -> str:
         """Return the arm at a place of the order, from 0."""
-        return self.data.arm_names[self.order[place]]
+        return self.data.arm_names[self.order[rank]]
 
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """All differences of utilities, with intervals that hold at once.
-
-    Attributes
-    ----------
-    errors : float (K, K)
-        Standard errors of the differences.
-    critical : float
-        Half the width of each interval, in standard errors.
-    is_better : bool (K, K)
-        Whether the interval of utility i minus utility j is above 0.
-    inflation : float (K, K)
-        How many times larger clustered variances are than the model's.
-    """
+    """All differences of utilities, with intervals that hold at once."""
 
     errors: Float[np.ndarray, "K K"]
     critical: float
@@ -262,84 +309,23 @@ class Separation:
         return len(self.is_better) - self.is_better.sum(axis=1)
 
 
-def _separation(board: Board) -> Separation:
-    """Return intervals of all differences, by the distribution of the largest.
-
-    With estimates that are normal, the largest of all studentized differences has a
-    distribution that draws of the estimates give (max-t; Hothorn, Bretz and Westfall
-    2008). From its quantile all intervals hold at once, whichever pairs are looked at
-    afterwards, and so do the ranks that they leave open (Mogstad, Romano, Shaikh and
-    Wilhelm 2024). With G clusters the draws are of Student's distribution with G - 1
-    degrees of freedom, and no error is taken for less than the model's: that of few
-    clusters may be too small.
-    """
-    posterior: Any = board.posterior
-    by_model = posterior._model_steps()
-    steps, clusters = by_model, board.clusters
-    if clusters is not None:
-        # The same fit; its rows carry the column of the clusters.
-        rows = board.data.without_columns((clusters[0], "neutral"))
-        steps, _ = replace(posterior, data=rows)._clustered_steps(clusters[0])
-    number = board.data.num_arms
-    plain, shifts = board.scale.utilities(by_model), board.scale.utilities(steps)
-    first, second = np.triu_indices(number, 1)
-    part = posterior.part_of
-    linked = part[first] == part[second]
-    first, second = first[linked], second[linked]
-
-    def errors_of(shifts: np.ndarray) -> np.ndarray:
-        shared = shifts.T @ shifts
-        sizes = np.diagonal(shared)
-        return np.sqrt(np.maximum(sizes[:, None] + sizes - 2.0 * shared, 0.0))
-
-    tiny = 1e-12
-    errors, least = errors_of(shifts), errors_of(plain)
-    rng = generator_of(board.seed)
-    draws = int(np.clip(_MOST_ENTRIES // max(1, len(first)), 1000, _DRAWS))
-    largest, size = [], max(1, _BLOCK // max(1, len(first)))
-    for start in range(0, draws, size):
-        count = min(size, draws - start)
-        normal = rng.standard_normal((count, len(shifts))) @ shifts
-        if clusters is not None:
-            freedom = clusters[1] - 1
-            normal *= np.sqrt(freedom / rng.chisquare(freedom, count))[:, None]
-        apart = np.abs(normal[:, first] - normal[:, second])
-        # Without a pair that votes connect, there is nothing to tell apart.
-        scaled = apart / np.maximum(errors[first, second], tiny)
-        largest.append(scaled.max(axis=1, initial=0.0))
-    critical = float(np.quantile(np.concatenate(largest), 1.0 - board.level))
-    gaps = board.utilities[:, None] - board.utilities
-    near = part[:, None] == part
-    errors = np.maximum(errors, least)
-    return Separation(
-        errors,
-        critical,
-        (gaps > critical * errors) & near & ~np.eye(number, dtype=bool),
-        np.square(errors / np.maximum(least, tiny)),
-    )
-
-
 def more_votes(board: Board) -> tuple[MoreVotes, ...]:
-    """Return what would settle each pair of neighbors that is open.
-
-    A vote on a pair adds its information to that of the difference: from 1/v to
-    1/v + n w after n votes. Where errors are clustered, further votes are taken to hang
-    together as those do that are there.
-    """
+    """Return what would settle each pair of neighbors that is open."""
+    # After n votes of information w the precision of a difference is 1/v + n w.
     apart, lines = board.separation, []
-    for one, other in zip(board.order[:-1], board.order[1:], strict=True):
-        if apart.is_better[one, other]:
+    for better, worse in zip(board.order[:-1], board.order[1:], strict=True):
+        if apart.is_better[better, worse]:
             continue
-        names = board.data.arm_names[one], board.data.arm_names[other]
-        gap = float(board.utilities[one] - board.utilities[other])
-        inflation = float(apart.inflation[one, other])
-        known = inflation / float(apart.errors[one, other]) ** 2
+        names = board.data.arm_names[better], board.data.arm_names[worse]
+        gap = float(board.utilities[better] - board.utilities[worse])
+        inflation = float(apart.inflation[better, worse])
+        known = inflation / float(apart.errors[better, worse]) ** 2
         # More than the critical number of errors, with the power that is wanted.
         wanted = inflation * (apart.critical + ndtri(POWER)) ** 2
         part = board.posterior.part_of
         needed = None
-        if part[one] == part[other] and gap > 0.0:
-            more = board.scale.information_of_vote(int(one), int(other))
+        if part[better] == part[worse] and gap > 0.0:
+            more = board.scale.information_of_vote(int(better), int(worse))
             number = max(1.0, np.ceil((wanted / gap**2 - known) / more))
             needed = int(number) if number <= _MOST_MORE else None
         lines.append(MoreVotes(*names, gap, needed))
@@ -393,10 +379,8 @@ def _neighbors(board: Board) -> Check:
         by = "errors clustered by {}, of which there are {}".format(*board.clusters)
     elif few := [name for name in ("judge", "context") if name in board.data.columns]:
         by += f", since {few[0]} has fewer than {LEAST_CLUSTERS} labels"
-    evidence = (
-        f"{separated} of {number} neighbors are told apart at once, at "
-        f"{1 - board.level:.0%} ({by})"
-    )
+    evidence = f"{separated} of {number} neighbors are told apart at once, at "
+    evidence += f"{1 - board.level:.0%} ({by})"
     remedy = "print ranges of ranks, or collect the votes listed under more votes"
     threshold = "fewer than half of the neighbors are told apart"
     return _made("neighbors", 2 * separated >= number, threshold, evidence, remedy)
@@ -487,12 +471,12 @@ def _agreement(data: Comparisons) -> tuple[float, int]:
     context = data.columns.get("context", np.zeros(len(data.first), dtype=np.int64))
     swapped = data.first > data.second
     columns = data.first, data.second, context, data.columns["judge"]
-    for row, (one, other, about, judge) in enumerate(
+    for row, (first, second, about, judge) in enumerate(
         zip(*(column.tolist() for column in columns), strict=True)
     ):
         outcome = int(np.argmax(data.counts[row]))
         named = -1 if outcome == 2 else int((outcome == 1) != bool(swapped[row]))
-        unit = units[min(one, other), max(one, other), about]
+        unit = units[min(first, second), max(first, second), about]
         unit.setdefault(data.labels["judge"][judge], Said(named, row))
     shared = [unit for unit in units.values() if len(unit) > 1]
     return alpha_of(shared, 2), len(shared)
@@ -541,48 +525,6 @@ def _share_of_judges(board: Board) -> Check:
     return _made(name, share <= most, threshold, evidence, remedy)
 
 
-def _without_judges(
-    board: Board,
-) -> list[tuple[str, float, str, float]]:
-    # Of many judges those with the most influence on the lead over the second arm.
-    data, scale = board.data, board.scale
-    best, second = map(int, board.order[:2])
-    turned = data.first > data.second
-    codes = board.pairs.first * data.num_arms + board.pairs.second
-    low, high = np.minimum(data.first, data.second), np.maximum(data.first, data.second)
-    counts = np.where(turned[:, None], data.counts[:, [1, 0, 2]], data.counts)
-    counts = counts[:, : scale.counts.shape[1]]
-    voted = counts.sum(axis=1) > 0
-    counts, judges = counts[voted], data.columns["judge"][voted]
-    rows = np.searchsorted(codes, (low * data.num_arms + high)[voted])
-    effects = next(scale.effects(scale.mode, scale.counts, best, [second]))
-    influence = np.bincount(
-        judges, (effects[rows] * counts).sum(axis=1), len(data.labels["judge"])
-    )
-    chosen = np.argsort(-influence, kind="stable")[:_MOST_REFITS]
-    tables = np.repeat(scale.counts[None], len(chosen), axis=0)
-    for table, judge in zip(tables, chosen.tolist(), strict=True):
-        theirs = judges == judge
-        np.subtract.at(table, rows[theirs], counts[theirs])
-    utilities = scale.utilities(scale.modes(np.maximum(tables, 0.0)))
-    others = np.delete(utilities, best, axis=1).max(axis=1)
-    leads = utilities[:, best] - others
-    votes = _votes_of_judges(board)
-    lines = [
-        (
-            data.labels["judge"][judge],
-            float(votes[judge]),
-            data.arm_names[leader],
-            float(lead),
-        )
-        for judge, leader, lead in zip(
-            chosen.tolist(), utilities.argmax(axis=1).tolist(), leads, strict=True
-        )
-        if votes[judge] > 0
-    ]
-    return sorted(lines, key=lambda line: line[3])
-
-
 def _single_judges(board: Board) -> Check:
     name, threshold = "single judges", "another leader without the votes of one judge"
     if "judge" not in board.data.labels:
@@ -602,12 +544,7 @@ def _single_judges(board: Board) -> Check:
 
 
 def _duplicates(board: Board) -> Check:
-    """Compare the votes that say all the same with what chance gives.
-
-    Votes with the same entries in all columns, on the same pair in the same order, with
-    the same answer. By chance, labels of who, when and about what are dealt out anew
-    among the votes.
-    """
+    """Compare votes that say all the same with those by chance, labels permuted."""
     name, data = "duplicates", board.data
     what = f"more repeated votes than by chance, by {LEAST_REPEATS:.0%} of all votes"
     threshold = f"p at most {board.level:g}: {what}"
@@ -641,10 +578,8 @@ def _duplicates(board: Board) -> Check:
         p_value = float((1 + (drawn >= repeats).sum()) / (1 + number))
     # A few more than by chance change nothing, whatever the test says.
     matters = repeats - expected >= LEAST_REPEATS * len(said)
-    evidence = (
-        f"votes that repeat another one in all of {shortened([*data.columns])}: "
-        f"{repeats}; by chance: {expected:.1f} (p = {p_value:.3f})"
-    )
+    evidence = f"votes that repeat another one in all of {shortened([*data.columns])}: "
+    evidence += f"{repeats}; by chance: {expected:.1f} (p = {p_value:.3f})"
     is_good = p_value > board.level or not matters
     remedy = "drop rows that are there twice"
     check = _made(name, is_good, threshold, evidence, remedy)
@@ -658,12 +593,8 @@ def _mirrored(board: Board) -> Check:
         return _unknown(
             name, threshold, "the votes do not say which arm was shown first"
         )
-    rows = VoteRows(
-        data.arm_names, data.first, data.second, data.counts, data.order_known,
-        data.columns, data.labels, data.contest_covariates,
-    )  # fmt: skip
     columns = {key: c for key, c in data.columns.items() if key != "neutral"}
-    mirrored = is_own_mirror(rows, columns)
+    mirrored = is_own_mirror(data.rows, columns)
     evidence = "the table does not list every vote twice"
     if mirrored:
         evidence = "each row is there from both sides, as if listed for either arm"
@@ -673,11 +604,7 @@ def _mirrored(board: Board) -> Check:
 
 
 def _drift(board: Board) -> Check:
-    """Test whether utilities change with the time, by Rao's score test.
-
-    Of votes that are no ties, against utilities that are linear in the ranks of the
-    times: chi square with K - 1 degrees of freedom.
-    """
+    """Test whether utilities change with the time, by Rao's score test."""
     name, what = "drift", "strengths change with the time (score test)"
     threshold = f"p at most {board.level:g}: {what}"
     if board.time is None:

@@ -18,24 +18,18 @@ from bayesduel.models.closed_forms import PairwiseDensity
 from bayesduel.models.vote_arrays import Votes, votes_of, with_counts
 from bayesduel.votes.comparisons import Comparisons
 
-_BLOCK = 2**22
-"""Numbers that a block of refits holds at once."""
-
+_BLOCK = 2**22  # Numbers that a block of refits holds at once.
+# Numbers of a refit from which a Laplacian is faster than a table of differences.
 _LARGE = 2**18
-"""Numbers of a refit from which a Laplacian is faster than a table of differences."""
-
-_MOST_REFITS = 20_000
-"""Sets of votes that an enumeration removes at most."""
-
+_MOST_REFITS = 20_000  # Sets of votes that an enumeration removes at most.
+# Arms that a search tries to put in front, those that influence says are nearest.
 _MOST_RIVALS = 3
-"""Arms that a search tries to put in front, those that influence says are nearest."""
-
+# Share of the votes that influence asks for, removed before it is computed anew.
 _SHARE_OF_STEP = 0.3
-"""Share of the votes that influence asks for, removed before it is computed anew."""
 
 _MOST_STEPS = 60
+# Step of Newton's method at which it ends, and lead that counts as none.
 _ENOUGH = 1e-9
-"""Step of Newton's method at which it ends, and lead that counts as none."""
 
 
 class RemovedVotes(NamedTuple):
@@ -135,10 +129,10 @@ def fewest_of_wins(pairs: Comparisons) -> FewestVotes:
     _, rival, wins, tied = best
     taken: dict[tuple[int, int, bool], int] = {}
     for is_tie, table, left in ((False, won, wins), (True, ties, tied)):
-        for other in np.argsort(-table[leader], kind="stable").tolist():
-            number = min(left, int(table[leader, other]))
-            if number and not (is_tie and other == rival):
-                taken[leader, other, is_tie] = number
+        for opponent in np.argsort(-table[leader], kind="stable").tolist():
+            number = min(left, int(table[leader, opponent]))
+            if number and not (is_tie and opponent == rival):
+                taken[leader, opponent, is_tie] = number
                 left -= number
     return _unseated(pairs, "wins", leader, rival, taken)
 
@@ -211,8 +205,8 @@ def _unseated(
         is_exact=lowest == total,
         at_least=lowest,
         removed=tuple(
-            RemovedVotes(names[one], names[other], is_tie, number)
-            for (one, other, is_tie), number in sorted(
+            RemovedVotes(names[winner], names[loser], is_tie, number)
+            for (winner, loser, is_tie), number in sorted(
                 taken.items(), key=lambda item: (-item[1], item[0])
             )
         ),
@@ -224,14 +218,7 @@ def _unseated(
 
 @dataclass(frozen=True)
 class Scale:
-    """Modes of Bradley and Terry's model, of many tables of votes on the same pairs.
-
-    Attributes
-    ----------
-    model : BradleyTerry
-    pairs : Comparisons
-        One row per pair, which both orders share.
-    """
+    """Modes of Bradley and Terry's model, of many tables of votes on the same pairs."""
 
     model: BradleyTerry
     pairs: Comparisons
@@ -273,12 +260,7 @@ class Scale:
     def modes(
         self, counts: Float[np.ndarray, "set row outcome"]
     ) -> Float[np.ndarray, "set D"]:
-        """Return the mode of each table of votes.
-
-        By Newton's method for all tables at once, from the mode of all votes. Tables
-        for which that does not end, and large ones, are left to the search of
-        :func:`fit`.
-        """
+        """Return the mode of each table of votes."""
         rows, size = counts.shape[1], len(self.mode)
         points = np.repeat(self.mode[None], len(counts), axis=0)
         left = np.arange(len(counts))
@@ -344,14 +326,11 @@ class Scale:
         leader: int,
         rivals: Iterable[int],
     ) -> Iterator[Float[np.ndarray, "row outcome"]]:
-        """Yield for each rival how much a vote of each kind adds to the lead over it.
-
-        To first order, by the influence of the vote: its score along the inverse of the
-        curvature, by which Huang, Shen, Wei and Broderick (2025) choose votes to be
-        dropped.
-        """
+        """Yield for each rival what a vote of each kind adds to the lead over it."""
+        # The score of the vote along the inverse of the curvature (Huang, Shen, Wei and
+        # Broderick 2025).
         density, ties = self._of(counts), self.model.ties
-        factor = cho_factor(-density.gradient_and_hessian(point)[1])
+        factor = cho_factor(-density.hessian(point))
         gap, tie = density.coordinates.rows(density.votes, point)
         scores = []
         for outcome in np.eye(counts.shape[1]):
@@ -389,7 +368,9 @@ def fewest_on_scale(scale: Scale) -> FewestVotes:
     leader = int(np.argmax(utilities))
 
     def unseats(tables: Float[np.ndarray, "set row outcome"]) -> np.ndarray:
-        return _lead(scale.utilities(scale.modes(tables)), leader) < -_ENOUGH
+        after = scale.utilities(scale.modes(tables))
+        others = np.delete(after, leader, axis=1).max(axis=1)
+        return after[:, leader] - others < -_ENOUGH
 
     rivals = _rivals(pairs, leader)
     effects = scale.effects(scale.mode, counts, leader, rivals)
@@ -416,17 +397,12 @@ def fewest_on_scale(scale: Scale) -> FewestVotes:
     taken = {}
     for row, outcome in zip(*np.nonzero(counts - best), strict=True):
         arms = int(pairs.first[row]), int(pairs.second[row])
-        one, other = arms[::-1] if outcome == 1 else arms
-        taken[one, other, bool(outcome == 2)] = round(
+        winner, loser = arms[::-1] if outcome == 1 else arms
+        taken[winner, loser, bool(outcome == 2)] = round(
             float((counts - best)[row, outcome])
         )
     rival = int(np.argmax(after))
     return _unseated(pairs, "bradley-terry", leader, rival, taken, at_least)
-
-
-def _lead(utilities: Float[np.ndarray, "set K"], leader: int) -> np.ndarray:
-    others = np.delete(utilities, leader, axis=1)
-    return utilities[:, leader] - others.max(axis=1)
 
 
 def _most_influential(
@@ -434,11 +410,7 @@ def _most_influential(
     counts: Float[np.ndarray, "row outcome"],
     lead: float,
 ) -> tuple[int, Callable[[int], Float[np.ndarray, "row outcome"]]]:
-    """Return how many votes make up for a lead to first order, the best ones first.
-
-    Or how many votes have an effect at all, where these do not suffice; and a function
-    that returns the votes which are left without so many of them.
-    """
+    """Return how many votes make up for a lead, and what leaves so many of them out."""
     order = np.argsort(-effects, axis=None, kind="stable")
     order = order[(effects.ravel() > 0)[order]]
     number, effect = counts.ravel()[order], effects.ravel()[order]
@@ -452,9 +424,9 @@ def _most_influential(
 
     if not len(order) or sums[-1] < lead:
         return int(number.sum()), without
-    place = int(np.argmax(sums >= lead))
-    lacking = lead - sums[place] + number[place] * effect[place]
-    needed = before[place] + min(np.ceil(lacking / effect[place]), number[place])
+    index = int(np.argmax(sums >= lead))
+    lacking = lead - sums[index] + number[index] * effect[index]
+    needed = before[index] + min(np.ceil(lacking / effect[index]), number[index])
     return int(needed), without
 
 
@@ -498,10 +470,7 @@ def _enumerated(
     most: float,
     unseats: Callable[[np.ndarray], np.ndarray],
 ) -> tuple[int, Float[np.ndarray, "row outcome"] | None]:
-    """Remove all sets of fewer than ``most`` votes, the smallest first.
-
-    Returns a lower bound, and the votes that are left where fewer do.
-    """
+    """Remove sets of fewer than ``most`` votes; return a lower bound, and the rest."""
     flat = counts.ravel()
     kinds = np.flatnonzero(flat > 0)
     left, number = _MOST_REFITS, 1

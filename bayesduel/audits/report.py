@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.audits.checks import (
-    CHECKS,
-    POWER,
-    Board,
-    Check,
-    MoreVotes,
-    more_votes,
-)
+from bayesduel.audits.checks import CHECKS, POWER, Board, Check, MoreVotes, more_votes
 from bayesduel.audits.fewest_votes import FewestVotes
 from bayesduel.errors import ComparisonDataError
 from bayesduel.models.fit.tables import votes_of_arms
@@ -30,8 +23,7 @@ from theory.arguments import seed_of, share_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MOST_ARMS = 40
-"""Arms that the page shows."""
+_MOST_ARMS = 40  # Arms that the page shows.
 
 _MOST_JUDGES = 12
 _VERDICTS = ("warning", "cannot be checked", "ok")
@@ -142,8 +134,8 @@ class Audit:
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = [
             "  ".join(
-                cell.rjust(width) if place else cell.ljust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+                cell.rjust(width) if column else cell.ljust(width)
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
             )
             for row in table
         ]

@@ -63,10 +63,10 @@ def guarded_frame(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table whose titles and texts are guarded; itself if there is nothing."""
     import pandas as pd
 
-    found = frame.rename(columns=guarded)
-    texts = found.select_dtypes(["object", "string"])
+    guarded_table = frame.rename(columns=guarded)
+    texts = guarded_table.select_dtypes(["object", "string"])
     for title in texts:
         column = texts[title]
         cells = [guarded(cell) for cell in column]
-        found[title] = pd.Series(cells, index=column.index, dtype=column.dtype)
-    return frame if found.equals(frame) else found
+        guarded_table[title] = pd.Series(cells, index=column.index, dtype=column.dtype)
+    return frame if guarded_table.equals(frame) else guarded_table

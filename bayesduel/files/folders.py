@@ -15,33 +15,27 @@ from typing import Any
 
 from bayesduel.errors import ArgumentError, OutputFolderError, OutputWriteError
 
-FORMAT = 2
-"""Version of the layout of a folder. Folders of version 1 can be read only."""
+FORMAT = 2  # Version of the layout of a folder. Folders of version 1 can be read only.
 
 OWN = ".bayesduel"
 CHUNKS = "chunks"
 MARKER = "marker.json"
+# The request in a folder of results; alone it makes no such folder.
 REQUEST = "experiment.toml"
-"""The request in a folder of results; alone it makes no such folder."""
 
+# Kinds of results that are not gone on with.
 _AT_ONCE = ("audit", "bounds", "calibration", "fit")
-"""Kinds of results that are not gone on with."""
-
+# Files that describe the request.
 _OF_REQUEST = re.compile(r"experiment(-[0-9]+)?\.(toml|csv)")
-"""Files that describe the request."""
 
+# Names of files that are being written.
 UNFINISHED = re.compile(r"\.bayesduel-[0-9a-f]{16}\.unfinished")
-"""Names of files that are being written."""
 
 
 def check_folder(
     path: Path | str, *, kind: str, resume: bool = False, overwrite: bool = False
 ) -> Path:
-    """Check that results may be written to a folder, and make it.
-
-    Parameters and errors are those of
-    :meth:`bayesduel.experiments.folder.RunFolder.claim`; it is not locked.
-    """
+    """Check that results may be written to a folder, and make it."""
     if resume and overwrite:
         raise OutputFolderError(
             "out", "resume and overwrite exclude each other", path, remedy="choose one"
@@ -49,7 +43,7 @@ def check_folder(
     path = as_path("out", path)
     try:
         path.mkdir(parents=True, exist_ok=True)
-        held = {each.name for each in path.iterdir()}
+        held = {file.name for file in path.iterdir()}
         if not os.access(path, os.W_OK | os.X_OK):
             raise PermissionError(13, "Permission denied", str(path))
     except FileExistsError as error:
@@ -60,22 +54,16 @@ def check_folder(
         raise unwritable(path, error) from error
     marker = read_marker(path)
     if marker is None and held - {OWN}:
-        raise OutputFolderError(
-            "out",
-            f"{path} is not empty, and the marker of our results is missing "
-            f"({OWN}/{MARKER}), so it may hold files of yours",
-            path,
-            remedy="name a new or empty folder",
-        )
+        rule = f"{path} is not empty, and the marker of our results is missing "
+        rule += f"({OWN}/{MARKER}), so it may hold files of yours"
+        remedy = "name a new or empty folder"
+        raise OutputFolderError("out", rule, path, remedy=remedy)
     if marker is None:
         return path
     if marker["kind"] != kind:
-        raise OutputFolderError(
-            "out",
-            f"{path} holds results of another kind ({marker['kind']}, not {kind})",
-            path,
-            remedy="name another folder",
-        )
+        rule = f"{path} holds results of another kind ({marker['kind']}, not {kind})"
+        remedy = "name another folder"
+        raise OutputFolderError("out", rule, path, remedy=remedy)
     if marker["format"] < FORMAT and resume and kind not in _AT_ONCE:
         raise OutputFolderError(
             "out",
@@ -86,7 +74,7 @@ def check_folder(
         )
     held = {name for name in held if not _OF_REQUEST.fullmatch(name)} - {OWN}
     if held == {CHUNKS}:
-        held = {each.name for each in (path / CHUNKS).iterdir()}
+        held = {file.name for file in (path / CHUNKS).iterdir()}
         held = {name for name in held if not UNFINISHED.fullmatch(name)}
     if held and not (resume or overwrite):
         go_on = "" if kind in _AT_ONCE else "go on from what it holds ({resume}), "
@@ -97,10 +85,10 @@ def check_folder(
 
 def require_folder(path: Any, *, resume: bool, overwrite: bool) -> None:
     """Raise where something is to be done with a folder that is not named."""
-    for name, asked in (("resume", resume), ("overwrite", overwrite)):
-        if asked and path is None:
+    for name, wanted in (("resume", resume), ("overwrite", overwrite)):
+        if wanted and path is None:
             rule = "needs a folder"
-            raise OutputFolderError(name, rule, asked, remedy="give {out}")
+            raise OutputFolderError(name, rule, wanted, remedy="give {out}")
 
 
 def unwritable(path: Path, error: OSError) -> OutputFolderError:
@@ -111,17 +99,9 @@ def unwritable(path: Path, error: OSError) -> OutputFolderError:
 
 
 def as_path(
-    argument: str,
-    value: Any,
-    error: type[ArgumentError] = OutputFolderError,
+    argument: str, value: Any, error: type[ArgumentError] = OutputFolderError
 ) -> Path:
-    """Return ``value`` as a path.
-
-    Raises
-    ------
-    ValueError
-        Of the type ``error``, if it is no path.
-    """
+    """Return ``value`` as a path."""
     if not isinstance(value, str | os.PathLike) or not str(value):
         remedy = "give a str or pathlib.Path"
         raise error(argument, "must be a path", value, remedy=remedy)
@@ -137,10 +117,7 @@ def as_path(
 
 
 def read_marker(folder: Path) -> dict[str, Any] | None:
-    """Return what the marker of a folder says; None if there is none.
-
-    Raises ``OutputFolderError`` if it cannot be understood, or is of a newer layout.
-    """
+    """Return what the marker of a folder says; None if there is none."""
     file = folder / OWN / MARKER
     try:
         text = file.read_text("utf-8")
@@ -159,21 +136,14 @@ def read_marker(folder: Path) -> dict[str, Any] | None:
         number, whole = None, False
     if number not in (1, FORMAT) or not whole:
         what = f"is of format {number}" if whole else "is damaged"
-        raise OutputFolderError(
-            "out",
-            f"{file} {what}, and this version writes format {FORMAT}",
-            folder,
-            remedy="name another folder",
-        )
+        rule = f"{file} {what}, and this version writes format {FORMAT}"
+        remedy = "name another folder"
+        raise OutputFolderError("out", rule, folder, remedy=remedy)
     return marker
 
 
 def read_checked(file: Path) -> bytes:
-    """Read a file, and hold it against the checksum in the marker beside it, if any.
-
-    Raises ``OutputFolderError`` if it cannot be read, or its content is not what was
-    written.
-    """
+    """Read a file, and hold it against the checksum in the marker beside it, if any."""
     try:
         data = file.read_bytes()
     except OSError as error:
@@ -211,11 +181,7 @@ def _check_digest(file: Path, digest: str) -> None:
 
 @contextmanager
 def renamed_when_whole(file: Path, mode: int = 0o666) -> Iterator[Path]:
-    """Yield the name of a new file that takes the place of another once it is whole.
-
-    It is empty at first; ``mode`` are its permissions, less those that the user takes
-    away from all files. Where the block ends in an error nothing is left of it.
-    """
+    """Yield the name of a new file that takes the place of another once it is whole."""
     unfinished = file.with_name(f".bayesduel-{token_hex(8)}.unfinished")
     try:
         os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
@@ -230,11 +196,7 @@ def renamed_when_whole(file: Path, mode: int = 0o666) -> Iterator[Path]:
 
 
 def write_whole(file: Path, data: bytes | memoryview) -> None:
-    """Write a file under a name of its own first, then rename it.
-
-    Raises ``OutputWriteError`` if it cannot be written; nothing is left of it, and an
-    older file stays.
-    """
+    """Write a file under a name of its own first, then rename it."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with renamed_when_whole(file) as unfinished:

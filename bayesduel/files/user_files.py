@@ -15,14 +15,10 @@ from collections.abc import Iterator
 from bayesduel.errors import ArgumentError
 from bayesduel.files.folders import as_path
 
-LARGEST_FILE = 10**9
-"""Bytes that are read of a file, unpacked."""
+LARGEST_FILE = 10**9  # Bytes that are read of a file, unpacked.
+MOST_RATIO = 200  # How many times its size a file may unpack to.
 
-MOST_RATIO = 200
-"""How many times its size a file may unpack to."""
-
-_NO_BOMB = 5 * 10**7
-"""Bytes that every file may unpack to."""
+_NO_BOMB = 5 * 10**7  # Bytes that every file may unpack to.
 
 _GZIP = b"\x1f\x8b"
 _CHUNK = 2**20
@@ -38,8 +34,7 @@ _OTHERS = {
     b"%PDF": "a PDF",
     b"\x93NUMPY": "a NumPy array",
 }
-_BEGINNING = 2**14
-"""Characters in which a file of ballots says so."""
+_BEGINNING = 2**14  # Characters in which a file of ballots says so.
 
 _JSON = re.compile(r'\[\s*[\[{\]]|\{\s*["}]')
 _PREFLIB = re.compile(r"^# *(?:NUMBER ALTERNATIVES|ALTERNATIVE NAME)\b", re.MULTILINE)
@@ -52,19 +47,9 @@ def read_bytes(
     error: type[ArgumentError],
     largest: int = LARGEST_FILE,
 ) -> bytes:
-    """Return what is in a file, unpacked where it is compressed with gzip.
-
-    A pipe or a device is refused before it is opened, and more than ``largest`` bytes,
-    unpacked, before they are kept; so is a small file that unpacks to `MOST_RATIO`
-    times its size, which no table does.
-
-    Raises
-    ------
-    FileNotFoundError, IsADirectoryError, PermissionError
-        As the names say.
-    ValueError
-        Of the type ``error``: no regular file, too large, damaged.
-    """
+    """Return what is in a file, unpacked where it is compressed with gzip."""
+    # Pipes and devices are refused before they are opened, and what is too large, or
+    # unpacks to many times its size, before it is kept.
     path = as_path("path", path, error)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the path of a file")
@@ -111,12 +96,7 @@ def read_text(
     error: type[ArgumentError],
     largest: int = LARGEST_FILE,
 ) -> str:
-    """Return the text of a file in UTF-8, perhaps compressed with gzip.
-
-    Characters are composed (Unicode's form NFC), so that the two ways to write an
-    accented letter are one. Raises as :func:`read_bytes`, and ``error`` for anything
-    but text in UTF-8.
-    """
+    """Return the text of a file in UTF-8, perhaps compressed with gzip."""
     content = read_bytes(path, error=error, largest=largest)
     return decoded(content, path, error)
 
@@ -157,12 +137,7 @@ def decoded(
 def rows_of(
     text: str, name: str, *, separators: str, error: type[ArgumentError]
 ) -> list[list[str]]:
-    """Return the rows of the text of a table called so, without blank lines.
-
-    The separator is the one that the first line holds most often, the first of
-    ``separators`` where none is there. Cells in quotes may hold separators, line ends
-    and doubled quotes; a quote that is not closed is refused.
-    """
+    """Return the rows of the text of a table called so, without blank lines."""
     if problem := no_table(text, name):
         rule, remedy = problem
         raise error(name, rule, text[:40], remedy=remedy)
@@ -203,10 +178,7 @@ def is_json(text: str) -> bool:
 
 
 def number(text: str) -> float | None:
-    """Return the number that a cell holds, None where it holds none.
-
-    Digits, one point, an exponent. No nan, no infinity, no underscores or digits of
-    other scripts, all of which ``float`` reads. Too large a number comes back as
-    infinity.
-    """
+    """Return the number that a cell holds, None where it holds none."""
+    # No nan, infinity, underscores or digits of other scripts, all of which float
+    # reads.
     return float(text) if _NUMBER.fullmatch(text) else None

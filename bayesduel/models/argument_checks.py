@@ -5,7 +5,6 @@ The rules are those of `theory.arguments`; what breaks one is a ``FitError`` her
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,19 +21,17 @@ from theory.arguments import (
 )
 
 
-def check_numbers(argument: str, value: Any, each: int = 1, least: int = 1) -> int:
+def check_numbers(argument: str, value: Any, size: int = 1, least: int = 1) -> int:
     """Return how many draws are asked for, each of them of so many numbers."""
-    most = MOST_FITTED_NUMBERS // max(each, 1)
+    most = MOST_FITTED_NUMBERS // max(size, 1)
     return integer_from(value, least, argument, most, kind=FitError)
 
 
 def check_probability(value: Any, argument: str = "probability") -> float:
     """Return a number strictly between 0 and 1, and not so close that 1 - p is 1."""
-
-    def inside(number: float) -> bool:
-        return 0.0 < number < 1.0 and 1.0 - number < 1.0
-
-    return number_that(value, argument, "in (0, 1)", inside, kind=FitError)
+    return number_that(
+        value, argument, "in (0, 1)", lambda p: 0.0 < 1.0 - p < 1.0, kind=FitError
+    )
 
 
 def next_seed(seed: int, steps: int = 1) -> int:
@@ -49,12 +46,8 @@ def check_real(
     high: float = 1e6,
     index: tuple[int, ...] | None = None,
 ) -> None:
-    """Raise unless a value is a number of Python or NumPy from ``low`` to ``high``.
-
-    Beyond 1e-6 and 1e6, squares and exponentials of what is drawn leave the range of
-    float64 or its digits, and no scale of utilities or number of pseudo-votes means
-    anything. Other numbers, such as Decimal, are none to JAX.
-    """
+    """Raise unless a value is a number of Python or NumPy from ``low`` to ``high``."""
+    # Beyond 1e-6 and 1e6 squares and exponentials of what is drawn leave float64.
     plain = isinstance(value, int | float | np.integer | np.floating)
     if not plain or isinstance(value, bool) or not low <= as_number(value) <= high:
         bounds = f"from {low:g} to {high:g}".replace("e-0", "e-").replace("e+0", "e")
@@ -94,36 +87,24 @@ def check_posterior(posterior: Any) -> Any:
     return posterior
 
 
-type _Check = Callable[[str, Any], Any]
-
-
-def _steps(least: int) -> _Check:
-    return lambda name, value: integer_from(
-        value, least, name, MOST_STEPS, kind=FitError
-    )
-
-
-def _flag(argument: str, value: Any) -> bool:
-    return true_or_false(value, argument, kind=FitError)
-
-
 _GUIDES = ("multivariate-normal", "normal")
-_OPTIONS: dict[str, _Check] = {
-    "dense_mass": _flag,
-    "guide": lambda name, value: one_of(value, _GUIDES, name, kind=FitError),
-    "max_iterations": _steps(1),
-    "num_steps": _steps(1),
-    "num_warmup": _steps(0),
-    "resample": _flag,
-    "step_size": lambda name, value: check_real(name, value, 1e-9, 1e3),
-    "target_acceptance": lambda name, value: check_probability(value, name),
-}
+_COUNTS = {"max_iterations": 1, "num_steps": 1, "num_warmup": 0}
+_FLAGS = ("dense_mass", "resample")
 
 
 def check_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options of a method, integers and flags as Python has them."""
-    checked = {}
+    checked = dict(options)
     for name, value in options.items():
-        found = _OPTIONS[name](name, value) if name in _OPTIONS else value
-        checked[name] = value if found is None else found
+        if name in _COUNTS:
+            least = _COUNTS[name]
+            checked[name] = integer_from(value, least, name, MOST_STEPS, kind=FitError)
+        elif name in _FLAGS:
+            checked[name] = true_or_false(value, name, kind=FitError)
+        elif name == "guide":
+            one_of(value, _GUIDES, name, kind=FitError)
+        elif name == "step_size":
+            check_real(name, value, 1e-9, 1e3)
+        elif name == "target_acceptance":
+            checked[name] = check_probability(value, name)
     return checked

@@ -60,11 +60,8 @@ def _traced_log_sigmoids() -> Any:
 
 
 def _log_one_plus(values: Values) -> Values:
-    """Return log(1 + x) for x from 0 to 1, by arithmetic alone.
-
-    2 artanh(x / (2 + x)), by its series: XLA works out several at a time, which it does
-    not do with logarithms in 64 bits.
-    """
+    """Return log(1 + x) for x from 0 to 1, by arithmetic alone."""
+    # 2 artanh(x / (2 + x)), by its series: XLA vectorizes that, but no logarithm.
     share = values / (2.0 + values)
     square = share * share
     total = 0.0 * square + 1.0 / _SERIES[0]
@@ -73,8 +70,8 @@ def _log_one_plus(values: Values) -> Values:
     return 2.0 * share * total
 
 
+# Terms of artanh; the rest is below 1e-17 if x / (2 + x) is at most 1 / 3.
 _SERIES = range(31, 0, -2)
-"""Terms of artanh; the rest is below 1e-17 if x / (2 + x) is at most 1 / 3."""
 
 
 def sigmoid(values: Values) -> Values:
@@ -92,11 +89,8 @@ def sigmoids(values: Values) -> tuple[Values, Values]:
 
 
 def row_sum(values: Values) -> Values:
-    """Return the sum of rows (row,) of which each is worked out on the way.
-
-    As a product with ones: many times as fast in a program, which works out several
-    rows at a time for it.
-    """
+    """Return the sum of rows (row,) of which each is worked out on the way."""
+    # As a product with ones: XLA works out several rows at a time for it.
     xp = namespace(values)
     return xp.sum(values) if xp is np else values @ xp.ones_like(values)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float, Float64, Shaped
@@ -20,57 +20,41 @@ if TYPE_CHECKING:
     from jax import Array
 
     from bayesduel.models.closed_forms import ClosedDensity
-    from bayesduel.models.newton import LaplaceState
 
 
 def axes_of(model: PreferenceModel, name: str, number: int) -> tuple[str, ...]:
-    """Return names of the axes of a quantity: the model's own, or numbered ones.
-
-    ``FitError`` if the model names more or fewer axes than there are.
-    """
+    """Return names of the axes of a quantity: the model's own, or numbered ones."""
     axes = model.dims().get(name)
     if axes is None:
         # As ArviZ calls them.
-        return tuple(f"{name}_dim_{place}" for place in range(number))
+        return tuple(f"{name}_dim_{axis}" for axis in range(number))
     if isinstance(axes, str) or len(axes) != number:
-        raise FitError(
-            "model",
-            f"must give {name} a tuple of {number} names of axes in "
-            f"{type(model).__name__}.dims(): that is how many axes a draw of it has",
-            axes,
-        )
+        rule = f"must give {name} a tuple of {number} names of axes in "
+        rule += f"{type(model).__name__}.dims(): that is how many axes a draw of it has"
+        raise FitError("model", rule, axes)
     return tuple(axes)
 
 
 def labels_along(
     model: PreferenceModel, data: Any, sizes: Mapping[Any, int]
 ) -> dict[str, list[str]]:
-    """Return the labels that the model has for axes of these lengths.
-
-    ``FitError`` if there are more or fewer labels than entries along an axis.
-    """
-    found = {}
+    """Return the labels that the model has for axes of these lengths."""
+    by_axis = {}
     for axis, labels in model.coords(data).items():
         if axis not in sizes:
             continue
         if len(labels) != sizes[axis]:
-            raise FitError(
-                "model",
-                f"must give {axis} {sizes[axis]} labels in "
-                f"{type(model).__name__}.coords(), one to each entry along it",
-                len(labels),
-            )
-        found[axis] = list(labels)
-    return found
+            rule = f"must give {axis} {sizes[axis]} labels in "
+            rule += f"{type(model).__name__}.coords(), one to each entry along it"
+            raise FitError("model", rule, len(labels))
+        by_axis[axis] = list(labels)
+    return by_axis
 
 
 def entries_of(
     model: PreferenceModel, data: Any, name: str, shape: Sequence[int]
 ) -> list[str]:
-    """Name every entry of a quantity, such as "bias[judge 3]", the last axis fastest.
-
-    Entries along an axis without labels are numbered from 0.
-    """
+    """Name the entries of a quantity, as "bias[judge 3]", the last axis fastest."""
     if not shape:
         return [name]
     axes = axes_of(model, name, len(shape))
@@ -81,31 +65,10 @@ def entries_of(
     return [f"{name}[{', '.join(map(str, entry))}]" for entry in product(*along)]
 
 
-NONE = "none"
-"""Name of the outside option among the outcomes."""
+NONE = "none"  # Name of the outside option among the outcomes.
 
 Draws = Mapping[str, Any]
 """Values of the named quantities of a model, one row per draw."""
-
-
-class Density(Protocol):
-    """The log joint density of a model and its data; NumPy arrays in and out."""
-
-    def named(
-        self, points: Float[np.ndarray, "draw D"]
-    ) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
-        """Return the named quantities of points in unconstrained coordinates."""
-        ...
-
-    def log_densities(
-        self, points: Float[np.ndarray, "draw D"]
-    ) -> Float[np.ndarray, " draw"]:
-        """Return the log joint density of points."""
-        ...
-
-    def laplace(self, max_iterations: int = 100) -> LaplaceState:
-        """Return the normal distribution at the mode."""
-        ...
 
 
 class PreferenceModel:
@@ -233,11 +196,12 @@ class PreferenceModel:
         """
         return None
 
-    def closed_form(self, arrays: Any) -> Density | None:
+    def closed_form(self, arrays: Any) -> Any:
         """Return the log joint density in closed form, or None.
 
-        In the coordinates of :func:`~bayesduel.models.fit.numpyro_models.latent_of`.
-        With it Laplace's method needs neither JAX nor NumPyro.
+        In the coordinates of :func:`~bayesduel.models.fit.numpyro_models.latent_of`, as
+        :class:`~bayesduel.models.closed_forms.ClosedDensity` has it. With it Laplace's
+        method needs neither JAX nor NumPyro.
         """
         return None
 
@@ -250,12 +214,9 @@ class PreferenceModel:
 
     def exact_posterior(self, arrays: Any) -> Any:
         """Return the posterior in closed form, where "exact" is a method."""
-        raise FitError(
-            "method",
-            f"must not be 'exact': {type(self).__name__} has no posterior in closed "
-            "form",
-            "exact",
-        )
+        rule = f"must not be 'exact': {type(self).__name__} has no posterior in closed "
+        rule += "form"
+        raise FitError("method", rule, "exact")
 
 
 def count_votes(
@@ -296,12 +257,8 @@ def derived(
 def check_kind(model: Any, data: Any, kind: type, remedy: str = "") -> None:
     """Raise unless ``data`` is of the kind that the model is about."""
     if not isinstance(data, kind):
-        raise FitError(
-            "data",
-            f"must be {kind.__name__}, which {type(model).__name__} is fitted to",
-            type(data).__name__,
-            remedy=remedy,
-        )
+        rule = f"must be {kind.__name__}, which {type(model).__name__} is fitted to"
+        raise FitError("data", rule, type(data).__name__, remedy=remedy)
 
 
 def register_arrays[T: type](cls: T) -> T:

@@ -22,18 +22,13 @@ from bayesduel.models.closed_forms import RowDerivatives
 from bayesduel.models.utilities import PairwiseUtilityModel
 
 if TYPE_CHECKING:
-    from jax import Array
-
     from bayesduel.models.vote_arrays import Votes
 
-_TABLE = 2**16
-"""Worths of a block of draws: they stay in the cache of a core."""
-
+_TABLE = 2**16  # Worths of a block of draws: they stay in the cache of a core.
+# Rows for each number of votes, so that a logarithm is shared by many of them.
 _FEWEST_ROWS = 8
-"""Rows for each number of votes, so that a logarithm is shared by many of them."""
-
+# Logarithm of the largest product of rows; that of the largest number is 709.
 _LARGEST_LOG = 600.0
-"""Logarithm of the largest product of rows; that of the largest number is 709."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,8 +118,10 @@ class BradleyTerry(PairwiseUtilityModel):
         summed = summed - 0.5 * np.einsum("...r,r->...", size, lost + 0.5 * tied)
         return summed + tie[..., 0] * tied.sum() if self.ties else summed
 
-    def likelihood_of_draws(self, votes: Votes) -> LikelihoodOfDraws | None:
-        r"""Return the log likelihood of many draws of utilities, as compiled code.
+    def likelihood_of_draws(
+        self, votes: Votes
+    ) -> tuple[int, Callable[..., Any]] | None:
+        r"""Return how many draws to pass at once, and code for their log likelihoods.
 
         With worths w = exp(u) a row of n votes has the log likelihood
 
@@ -133,20 +130,9 @@ class BradleyTerry(PairwiseUtilityModel):
 
         where an arm's W is its wins and half of its T ties, and nu = 0 without ties. So
         there is one exponential for each arm, and none for a row; rows with equally
-        many votes are multiplied, and share a logarithm. Rounding is that of the sum
-        of W u, 1e-16 of the number of votes times the largest utility.
-
-        Parameters
-        ----------
-        votes : Votes
-            Only differences of utilities count: no effect of the order, nor of
-            covariates of the contest.
-
-        Returns
-        -------
-        LikelihoodOfDraws or None
-            None where most rows have a number of votes of their own, as weights do, so
-            that nothing is gained, and where Numba was told to compile nothing.
+        many votes are multiplied, and share a logarithm. Only for votes without effects
+        of the order or the contest. None where most rows have a number of votes of
+        their own, as weights do, and where Numba was told to compile nothing.
         """
         first, second = np.asarray(votes.first), np.asarray(votes.second)
         counts, num_arms = np.asarray(votes.counts), votes.num_arms
@@ -162,14 +148,39 @@ class BradleyTerry(PairwiseUtilityModel):
         tied = ties[0] if self.ties else np.zeros_like(won)
         of_arms = np.bincount(first, won + 0.5 * tied, num_arms)
         of_arms += np.bincount(second, lost + 0.5 * tied, num_arms)
-        sorted_rows = first[rows], second[rows], number[rows]
-        return LikelihoodOfDraws(program, *sorted_rows, of_arms, float(tied.sum()))
+        sorted_rows, num_ties = (first[rows], second[rows], number[rows]), tied.sum()
+
+        def of_draws(utility: np.ndarray, tie: np.ndarray) -> np.ndarray | None:
+            # Given log nu, minus infinity without ties; None where worths are too far
+            # apart.
+            high, low = utility.max(axis=1), utility.min(axis=1)
+            centered = utility - 0.5 * (high + low)[:, None]
+            nu = np.exp(tie)
+            largest = 0.5 * float(np.max(high - low))
+            largest += math.log(2.0 + float(np.max(nu)))
+            if not 2.0 * largest < _LARGEST_LOG:
+                return None
+            draws = len(utility)
+            # A vector of the processor that crosses a line of its cache takes twice as
+            # long; the last draws are repeated to fill one.
+            places = -(-draws // 8) * 8
+            memory = np.empty((num_arms + 2) * places + 8)
+            start = -memory.ctypes.data // 8 % 8
+            aligned = memory[start : start + (num_arms + 2) * places]
+            table = aligned.reshape(num_arms + 2, places)
+            table[:-2, :draws] = np.exp(0.5 * centered).T
+            table[-2, :draws] = nu
+            table[:, draws:] = table[:, draws - 1 : draws]
+            logs = np.zeros(places)
+            program(table, *sorted_rows, int(_LARGEST_LOG / largest), logs)
+            likelihoods = centered @ of_arms
+            likelihoods += num_ties * tie if num_ties else 0.0
+            return likelihoods - logs[:draws]
+
+        return 8 * max(2, min(_TABLE // num_arms, 128) // 8), of_draws
 
     def vote_derivatives(
-        self,
-        counts: Float[Array | np.ndarray, "row outcome"],
-        difference: Float[Array | np.ndarray, " row"],
-        tie: Float[Array | np.ndarray, " row"],
+        self, counts: Values, difference: Values, tie: Values
     ) -> RowDerivatives:
         """Return the derivatives of the log likelihood of each row in closed form.
 
@@ -204,54 +215,6 @@ class BradleyTerry(PairwiseUtilityModel):
         )
 
 
-@dataclass(frozen=True)
-class LikelihoodOfDraws:
-    """The result of :meth:`BradleyTerry.likelihood_of_draws`."""
-
-    program: Callable[..., None]
-    first: Int[np.ndarray, " row"]
-    second: Int[np.ndarray, " row"]
-    number: Float[np.ndarray, " row"]  # In increasing order.
-    of_arms: Float[np.ndarray, " K"]
-    ties: float
-
-    @property
-    def block(self) -> int:
-        """The number of draws to be passed at once."""
-        return 8 * max(2, min(_TABLE // len(self.of_arms), 128) // 8)
-
-    def __call__(
-        self, utility: Float[np.ndarray, "draw K"], tie: Float[np.ndarray, " draw"]
-    ) -> Float[np.ndarray, " draw"] | None:
-        """Return the log likelihood of draws; None where worths are too far apart.
-
-        ``tie`` is log nu, minus infinity without ties.
-        """
-        high, low = utility.max(axis=1), utility.min(axis=1)
-        centered = utility - 0.5 * (high + low)[:, None]
-        nu = np.exp(tie)
-        largest = 0.5 * float(np.max(high - low)) + math.log(2.0 + float(np.max(nu)))
-        if not 2.0 * largest < _LARGEST_LOG:
-            return None
-        draws, num_arms = utility.shape
-        # A vector of the processor that crosses a line of its cache takes twice as
-        # long; the last draws are repeated to fill one.
-        places = -(-draws // 8) * 8
-        memory = np.empty((num_arms + 2) * places + 8)
-        start = -memory.ctypes.data // 8 % 8
-        aligned = memory[start : start + (num_arms + 2) * places]
-        table = aligned.reshape(num_arms + 2, places)
-        table[:-2, :draws] = np.exp(0.5 * centered).T
-        table[-2, :draws] = nu
-        table[:, draws:] = table[:, draws - 1 : draws]
-        logs = np.zeros(places)
-        rows = self.first, self.second, self.number
-        self.program(table, *rows, int(_LARGEST_LOG / largest), logs)
-        votes = centered @ self.of_arms
-        votes += self.ties * tie if self.ties else 0.0
-        return votes - logs[:draws]
-
-
 def add_log_totals(
     table: Float[np.ndarray, "part draw"],
     first: Int[np.ndarray, " row"],
@@ -260,19 +223,9 @@ def add_log_totals(
     longest: int,
     logs: Float[np.ndarray, " draw"],
 ) -> None:
-    """Add n log(w_i + w_j + nu sqrt(w_i w_j)) of all rows, for each draw.
-
-    Parameters
-    ----------
-    table : float (K + 2, draw)
-        Square roots of the worths w of all arms; nu; and a row that is overwritten.
-    first, second, number : (row,)
-        Arms i and j, and the number of votes n, in increasing order.
-    longest : int
-        Rows of which a product is a number, neither 0 nor infinite.
-    logs : float (draw,)
-        To be added to.
-    """
+    """Add n log(w_i + w_j + nu sqrt(w_i w_j)) of all rows, for each draw."""
+    # The table holds square roots of the worths w, nu, and a row that is overwritten.
+    # Rows are sorted by ``number``; a product of ``longest`` of them is a number.
     rows, draws = len(first), table.shape[1]
     nu, product = len(table) - 2, len(table) - 1
     row = 0

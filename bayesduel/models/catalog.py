@@ -33,9 +33,9 @@ def sources() -> tuple[Source, ...]:
     """Return all models: the classes with a title in the files of the folder."""
     from bayesduel import models
 
-    found = []
+    known = []
     paths = [path for root in models.__path__ for path in Path(root).glob("*.py")]
-    for path in sorted(paths, key=lambda each: each.stem):
+    for path in sorted(paths, key=lambda path: path.stem):
         marks: dict[str, dict[str, str]] = {}
         says: dict[str, str] = {}
         for kind, field, value in _MARK.findall(path.read_text(encoding="utf-8")):
@@ -43,27 +43,27 @@ def sources() -> tuple[Source, ...]:
                 says = marks[kind] = {}
             else:
                 says[field] = value
-        found += [
+        known += [
             Source(f"{models.__name__}.{path.stem}", kind,
                    says.get("word", ""), says.get("needs", ""))
             for kind, says in marks.items()
             if "title" in says
         ]  # fmt: skip
-    return tuple(found)
+    return tuple(known)
 
 
 def words(*needs: str) -> tuple[str, ...]:
     """Return what is typed for models, or for those that need one of these alone."""
     return tuple(
-        each.word
-        for each in sources()
-        if each.word and (not needs or each.needs in needs)
+        source.word
+        for source in sources()
+        if source.word and (not needs or source.needs in needs)
     )
 
 
 def kind_of(word: str) -> Any:
     """Return the class of the model that is typed so."""
-    return next(each.cls for each in sources() if each.word == word)
+    return next(source.cls for source in sources() if source.word == word)
 
 
 def word_of(kind: type) -> str:

@@ -10,12 +10,11 @@ second and hours.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, pi, sqrt
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Float64
@@ -39,56 +38,46 @@ def come_from(model: Any, names: tuple[str, ...], homes: tuple[type, ...]) -> bo
 
 def home_of(model: Any, name: str) -> type:
     """Return the class that a method of a model comes from."""
-    return next(each for each in type(model).__mro__ if name in vars(each))
+    return next(cls for cls in type(model).__mro__ if name in vars(cls))
 
 
 @dataclass(frozen=True)
 class Coordinates:
     """Unconstrained coordinates of a point, which are utilities.
 
-    As in :func:`~bayesduel.models.fit.numpyro_models.latent_of`. All of them are normal
-    and independent in the prior. The model says ``prior_scale`` and ``zero_sum``.
+    As in :func:`~bayesduel.models.fit.numpyro_models.latent_of`; normal and independent
+    in the prior.
     """
 
-    model: Any
     num_arms: int
-
-    extras: ClassVar[int] = 0
-    """Coordinates that are no utilities; they come first."""
+    scales: Float[np.ndarray, " D"]  # Their standard deviations in the prior.
+    zero_sum: bool
+    extras: int = 0  # Coordinates that are no utilities; they come first.
 
     @property
     def size(self) -> int:
         """Their number D."""
-        return self.extras + self.num_arms - int(self.model.zero_sum)
-
-    @property
-    def scales(self) -> Float[np.ndarray, " D"]:
-        """Their standard deviations in the prior."""
-        return np.full(self.size, self.model.prior_scale, dtype=np.float64)
+        return len(self.scales)
 
     def utilities(self, points: Values) -> Values:
-        """Return the utilities (..., K) of points (..., D).
-
-        The coordinates of utilities that add up to 0 are those of NumPyro's
-        ``ZeroSumTransform``, which keeps lengths.
-        """
+        """Return the utilities (..., K) of points (..., D)."""
         rest = points[..., self.extras :]
-        if not self.model.zero_sum:
+        if not self.zero_sum:
             return rest
         xp = namespace(points)
         total = xp.sum(rest, axis=-1, keepdims=True)
         root = sqrt(self.num_arms)
         if xp is np:  # Without a table of so many draws between.
-            found = np.empty((*rest.shape[:-1], rest.shape[-1] + 1))
-            np.subtract(rest, total / (root + self.num_arms), out=found[..., :-1])
-            np.divide(-total, root, out=found[..., -1:])
-            return found
+            utilities = np.empty((*rest.shape[:-1], rest.shape[-1] + 1))
+            np.subtract(rest, total / (root + self.num_arms), out=utilities[..., :-1])
+            np.divide(-total, root, out=utilities[..., -1:])
+            return utilities
         shifted = rest - total / (root + self.num_arms)
         return xp.concatenate([shifted, -total / root], axis=-1)
 
     def pulled(self, vectors: Values) -> Values:
         """Apply the transpose of the map to utilities, to vectors (..., K)."""
-        if not self.model.zero_sum:
+        if not self.zero_sum:
             return vectors
         xp = namespace(vectors)
         rest, last = vectors[..., :-1], vectors[..., -1:]
@@ -117,35 +106,18 @@ class Coordinates:
         return xp.eye(self.size, dtype=point.dtype) * precision[None, :]
 
 
-class ClosedDensity(ABC):
+class ClosedDensity:
     """A log joint density with its derivatives in closed form.
 
     On NumPy arrays; ``log_density``, ``gradient`` and ``hessian`` of one point inside
-    JAX programs as well. Natural logarithms. Coordinates are unconstrained, ordered by
-    name; one vote is the unit, so that no binomial coefficient enters.
+    JAX programs as well. One vote is the unit: no binomial coefficient enters.
     """
 
-    @property
-    @abstractmethod
-    def coordinates(self) -> Any:
-        """The coordinates of a point, such as :class:`Coordinates`."""
-
-    @property
-    @abstractmethod
-    def num_rows(self) -> int:
-        """Rows of the data."""
-
-    @abstractmethod
-    def log_likelihoods(self, points: Values) -> Values:
-        """Return the log likelihood of points (..., D)."""
-
-    @abstractmethod
-    def gradient(self, point: Values) -> Values:
-        """Return the gradient of the log density (D,)."""
-
-    @abstractmethod
-    def hessian(self, point: Values) -> Values:
-        """Return the Hessian of the log density (D, D)."""
+    coordinates: Any  # Those of a point, such as :class:`Coordinates`.
+    num_rows: Any  # How many rows the data have.
+    log_likelihoods: Callable[[Values], Values]  # Of points (..., D).
+    gradient: Callable[..., Values]  # Of the log density at a point, (D,).
+    hessian: Callable[..., Values]  # (D, D)
 
     @property
     def size(self) -> int:
@@ -192,72 +164,33 @@ class ClosedDensity(ABC):
 
 @dataclass(frozen=True)
 class PairCoordinates(Coordinates):
-    """Unconstrained coordinates of a point of a pairwise model.
+    """Unconstrained coordinates of a point of a pairwise model."""
 
-    Ordered by name: effects of covariates of the contest, coefficients of covariates of
-    the arms, both in units of their own, the advantage of the arm shown first and the
-    tie parameter, where there are any, then the utilities, or their residuals.
-    """
+    # By name: effects of the contest and coefficients, both in units of their own,
+    # first_advantage, the tie parameter; then utilities, or their residuals.
 
+    model: Any = None
     units: tuple[float, ...] = ()  # Of the covariates of the contest.
     # (K, d) and (d,): covariates of the arms in units of their own, and these.
     covariates: Values | None = None
     covariate_units: Values | None = None
+    leads: slice = slice(0, 0)  # Coordinates of the coefficients.
 
     @property
-    def contest(self) -> int:
-        """The number of covariates of the contest."""
-        return len(self.units)
-
-    @property
-    def known(self) -> int:
-        """The number of covariates of the arms."""
-        return 0 if self.covariates is None else self.covariates.shape[1]
-
-    @property
-    def extras(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Coordinates that are no utilities."""
-        effects = self.contest + self.known
-        return effects + int(self.model.order_effect) + int(self.model.ties)
-
-    @property
-    def _free(self) -> bool:
-        # Whether arms differ in more than their covariates.
-        return self.covariates is None or self.model.residual
-
-    @property
-    def size(self) -> int:
-        """Their number D."""
-        return super().size if self._free else self.extras
-
-    @property
-    def scales(self) -> Float[np.ndarray, " D"]:
-        """Their standard deviations in the prior."""
-        scales, place = super().scales, self.contest
-        scales[:place] = self.model.contest_scale * np.array(self.units)
-        if self.covariate_units is not None:
-            known = self.model.covariate_scale * self.covariate_units
-            scales[place : place + self.known] = known
-        if self.model.order_effect:
-            scales[place + self.known] = self.model.order_scale
-        if self.model.ties:
-            scales[self.extras - 1] = self.model.tie_scale
-        return scales
+    def is_free(self) -> bool:
+        """Whether arms differ in more than their covariates."""
+        return self.size > self.extras
 
     def utilities(self, points: Values) -> Values:
         """Return the utilities (..., K) of points (..., D)."""
         if self.covariates is None:
             return super().utilities(points)
-        lead = points[..., self.contest : self.contest + self.known]
-        explained = lead @ self.covariates.T
-        return explained + super().utilities(points) if self._free else explained
+        explained = points[..., self.leads] @ self.covariates.T
+        return explained + super().utilities(points) if self.is_free else explained
 
     def pulled(self, vectors: Values) -> Values:
-        """Apply the transpose of the map to utilities, to vectors (..., K).
-
-        Of the utilities that are free, or the residuals, alone.
-        """
-        return super().pulled(vectors) if self._free else vectors[..., :0]
+        """Apply the transpose of the map to utilities, to vectors (..., K)."""
+        return super().pulled(vectors) if self.is_free else vectors[..., :0]
 
     def of_gap(self, one: int, other: int) -> Float[np.ndarray, " D"]:
         """Return the derivative of a difference of utilities by the coordinates."""
@@ -266,21 +199,20 @@ class PairCoordinates(Coordinates):
         arms[other] -= 1.0
         way[self.extras :] = self.pulled(arms)
         if self.covariates is not None:
-            gap = self.covariates[one] - self.covariates[other]
-            way[self.contest : self.contest + self.known] = gap
+            way[self.leads] = self.covariates[one] - self.covariates[other]
         return way
 
     def rows(self, votes: Any, points: Values) -> tuple[Values, Values]:
         """Return difference and tie parameter of every row at points (..., D)."""
         xp = namespace(points)
         difference = votes.differences(self.utilities(points))
-        for place in range(self.contest):
+        for index in range(len(self.units)):
             # A column at a time, as a product of matrices would start threads.
-            lead = points[..., place : place + 1] * votes.contest[:, place]
+            lead = points[..., index : index + 1] * votes.contest[:, index]
             difference = difference + lead
         if self.model.order_effect:
-            place = self.contest + self.known
-            difference = difference + votes.ordered(points[..., place : place + 1])
+            order = points[..., self.leads.stop : self.leads.stop + 1]
+            difference = difference + votes.ordered(order)
         if self.model.ties:
             tie = points[..., self.extras - 1 : self.extras]
         else:
@@ -288,29 +220,26 @@ class PairCoordinates(Coordinates):
         return difference, xp.broadcast_to(tie, difference.shape)
 
     def of_effects(self, votes: Any, values: Values) -> list[Values]:
-        """Return values (row,) times what each effect is multiplied by in a row.
-
-        Those of covariates of the contest and of the arms, and the advantage of the arm
-        shown first.
-        """
-        columns = [values * each for each in votes.contest.T] if self.contest else []
+        """Return values (row,) times what each effect is multiplied by in a row."""
+        columns = list(votes.contest.T) if self.units else []
         if self.covariates is not None:
-            columns += [values * each for each in votes.differences(self.covariates.T)]
-        return columns + [votes.ordered(values)] * self.model.order_effect
+            columns += list(votes.differences(self.covariates.T))
+        effects = [values * column for column in columns]
+        return effects + [votes.ordered(values)] * self.model.order_effect
 
     def named(self, points: Values) -> dict[str, Values]:
         """Return points (draw, D) as named quantities."""
-        named, place = super().named(points), self.contest
-        if self.contest:
-            named["contest_lead"] = points[:, :place]
+        named = super().named(points)
+        if self.units:
+            named["contest_lead"] = points[:, : self.leads.start]
             named["contest_effect"] = named["contest_lead"] / np.array(self.units)
         if self.covariates is not None:
-            named["covariate_lead"] = points[:, place : place + self.known]
+            named["covariate_lead"] = points[:, self.leads]
             named["coefficient"] = named["covariate_lead"] / self.covariate_units
-            if self._free:
+            if self.is_free:
                 named["residual"] = super().utilities(points)
         if self.model.order_effect:
-            named["first_advantage"] = points[:, place + self.known]
+            named["first_advantage"] = points[:, self.leads.stop]
         if self.model.ties:
             named[self.model.tie_name] = points[:, self.extras - 1]
         return named
@@ -321,16 +250,6 @@ class CoefficientCoordinates(PairCoordinates):
     """Coefficients, of which utilities are made; nothing else is unknown."""
 
     design: Values = None  # Utilities are design @ coefficient.
-
-    @property
-    def size(self) -> int:
-        """Their number d."""
-        return self.design.shape[1]
-
-    @property
-    def scales(self) -> Float[np.ndarray, " d"]:
-        """Their standard deviations in the prior."""
-        return np.full(self.size, self.model.covariate_scale, dtype=np.float64)
 
     def utilities(self, points: Values) -> Values:
         """Return the utilities (..., K) of points (..., d)."""
@@ -356,17 +275,30 @@ class CoefficientCoordinates(PairCoordinates):
 
 def coordinates_of(model: Any, votes: Any) -> PairCoordinates:
     """Return what the coordinates of a model given votes stand for."""
+    num_arms, table, shown, spreads = votes.num_arms, None, None, None
     units = votes.contest_units if model.contest_covariates else ()
-    if not model.covariates:
-        return PairCoordinates(model, votes.num_arms, units)
-    table = model.known_of_arms(votes)
-    design = table - table.mean(axis=0) if model.zero_sum else table
-    if model._coefficients_alone:
-        return CoefficientCoordinates(model, votes.num_arms, design=design)
-    known = covariate_units(table)
-    # Residuals add up to 0 then, and not the utilities.
-    shown = (table if model.residual else design) / known
-    return PairCoordinates(model, votes.num_arms, units, shown, known)
+    scales = [model.contest_scale * unit for unit in units]
+    if model.covariates:
+        table = model.known_of_arms(votes)
+        design = table - table.mean(axis=0) if model.zero_sum else table
+        if model._coefficients_alone:
+            scale = np.full(design.shape[1], model.covariate_scale, dtype=np.float64)
+            return CoefficientCoordinates(num_arms, scale, False, model=model,
+                                          design=design)  # fmt: skip
+        spreads = covariate_units(table)
+        # Residuals add up to 0 then, and not the utilities.
+        shown = (table if model.residual else design) / spreads
+        scales += (model.covariate_scale * spreads).tolist()
+    leads = slice(len(units), len(scales))
+    scales += [model.order_scale] * model.order_effect + [model.tie_scale] * model.ties
+    extras = len(scales)
+    if table is None or model.residual:
+        scales += [model.prior_scale] * (num_arms - model.zero_sum)
+    return PairCoordinates(
+        num_arms, np.array(scales, dtype=np.float64), model.zero_sum, extras,
+        model=model, units=units, covariates=shown, covariate_units=spreads,
+        leads=leads,
+    )  # fmt: skip
 
 
 class RowDerivatives(NamedTuple):
@@ -394,8 +326,8 @@ class PairwiseDensity(ClosedDensity):
     votes: Any  # Its data.
     derivatives: Derivatives  # Those of its distribution of a vote.
 
-    @property
-    def coordinates(self) -> PairCoordinates:
+    @cached_property
+    def coordinates(self) -> PairCoordinates:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The coordinates of a point."""
         return coordinates_of(self.model, self.votes)
 
@@ -412,11 +344,19 @@ class PairwiseDensity(ClosedDensity):
             return self.model.summed_logs(self.votes.counts, difference, tie)
         total = xp.zeros(points.shape[:-1], dtype=points.dtype)
         logs = self.model.outcome_logs(difference, tie)
-        for counts, each in zip(self.votes.counts.T, logs, strict=True):
+        for counts, log_probability in zip(self.votes.counts.T, logs, strict=True):
             happened = counts > 0
             # What never happened may be impossible: 0 times minus infinity is nan.
             always = xp is np and bool(happened.all())
-            total = total + (each if always else xp.where(happened, each, 0)) @ counts
+            total = (
+                total
+                + (
+                    log_probability
+                    if always
+                    else xp.where(happened, log_probability, 0)
+                )
+                @ counts
+            )
         return total
 
     def _has(self, method: str) -> bool:
@@ -429,7 +369,7 @@ class PairwiseDensity(ClosedDensity):
     @cached_property
     def _of_draws(self) -> Any:
         # The log likelihood as compiled code, where the model has such code.
-        plain = not (self.model.order_effect or self.coordinates.contest)
+        plain = not (self.model.order_effect or self.coordinates.units)
         if not plain or not self._has("likelihood_of_draws"):
             return None
         return self.model.likelihood_of_draws(self.votes)
@@ -442,18 +382,18 @@ class PairwiseDensity(ClosedDensity):
         many = len(points) >= _MANY_DRAWS and self.num_rows >= _MANY_ROWS
         if not many or self._of_draws is None:
             return super().log_densities(points)
-        of_draws, coordinates = self._of_draws, self.coordinates
+        (block, of_draws), coordinates = self._of_draws, self.coordinates
         heights = np.empty(len(points))
-        for start in range(0, len(points), of_draws.block):
-            part = points[start : start + of_draws.block]
+        for start in range(0, len(points), block):
+            part = points[start : start + block]
             tie = np.full(len(part), -np.inf)
             if self.model.ties:
                 tie = part[:, coordinates.extras - 1]
-            found = of_draws(coordinates.utilities(part), tie)
+            likelihoods = of_draws(coordinates.utilities(part), tie)
             heights[start : start + len(part)] = (
                 super().log_densities(part)
-                if found is None
-                else coordinates.log_priors(part) + found
+                if likelihoods is None
+                else coordinates.log_priors(part) + likelihoods
             )
         return heights
 
@@ -462,30 +402,25 @@ class PairwiseDensity(ClosedDensity):
         difference, tie = self.coordinates.rows(self.votes, point)
         return self.derivatives(self.votes.counts, difference, tie)
 
-    def gradient(self, point: Values) -> Values:
-        """Return the gradient (D,)."""
-        return self._gradient(point, self.by_row(point))
-
-    @np.errstate(all="ignore")
-    def hessian(self, point: Values) -> Values:
-        """Return the Hessian (D, D)."""
-        return self._hessian(point, self.by_row(point))
-
     def gradient_and_hessian(self, point: Values) -> tuple[Values, Values]:
         """Return gradient and Hessian, the rows looked at once."""
         by = self.by_row(point)
-        curvature = self._hessian(point, by)
-        return self._gradient(point, by), curvature
+        return self.gradient(point, by), self.hessian(point, by)
 
-    def _gradient(self, point: Values, by: RowDerivatives) -> Values:
+    def gradient(self, point: Values, by: RowDerivatives | None = None) -> Values:
+        """Return the gradient (D,), perhaps from derivatives that are at hand."""
+        by = by or self.by_row(point)
         xp, coordinates = namespace(point), self.coordinates
         effects = coordinates.of_effects(self.votes, by.gap)
         effects += [by.tie] * self.model.ties
-        columns = [xp.sum(each, keepdims=True) for each in effects]
+        columns = [xp.sum(values, keepdims=True) for values in effects]
         columns.append(coordinates.pulled(self.votes.incidence(by.gap)))
         return xp.concatenate(columns) - point / coordinates.scales**2
 
-    def _hessian(self, point: Values, by: RowDerivatives) -> Values:
+    @np.errstate(all="ignore")
+    def hessian(self, point: Values, by: RowDerivatives | None = None) -> Values:
+        """Return the Hessian (D, D), perhaps from derivatives that are at hand."""
+        by = by or self.by_row(point)
         coordinates, pull = self.coordinates, self.coordinates.pulled
         inner = pull(pull(self.votes.laplacian(by.gap_gap)).T)
         prior = coordinates.precision(point)
@@ -496,31 +431,25 @@ class PairwiseDensity(ClosedDensity):
         return namespace(point).block([[square, side], [side.T, inner]]) - prior
 
     def borders(self, by: RowDerivatives) -> tuple[Values, Values]:
-        """Return the Hessian's rows of the other coordinates, E, than utilities.
-
-        Without the prior, (E, E) among them, and (E, K) by the utilities of arms.
-        """
+        """Return the Hessian's rows of the other coordinates, E, than utilities."""
         xp, votes = namespace(by.gap), self.votes
         of_effects = self.coordinates.of_effects
         leads = of_effects(votes, by.gap_gap)
         corner = [[xp.sum(x) for x in of_effects(votes, lead)] for lead in leads]
         if self.model.ties:
-            both = [xp.sum(each) for each in of_effects(votes, by.gap_tie)]
-            corner = [[*row, each] for row, each in zip(corner, both, strict=True)]
+            both = [xp.sum(values) for values in of_effects(votes, by.gap_tie)]
+            corner = [[*row, value] for row, value in zip(corner, both, strict=True)]
             corner.append([*both, xp.sum(by.tie_tie)])
             leads = [*leads, by.gap_tie]
-        columns = xp.stack([votes.incidence(each) for each in leads])
+        columns = xp.stack([votes.incidence(lead) for lead in leads])
         return xp.stack([xp.stack(row) for row in corner]), columns
 
     def fall(self, point: Values, way: Values) -> Callable[[Values], tuple[Any, Any]]:
-        """Return how far the log density falls along a way, and how steeply.
-
-        As a function of the share () of the way (D,) that is gone from ``point``. What
-        is linear in the share is computed once.
-        """
+        """Return how far the log density falls along a way, and how steeply."""
         xp = namespace(point)
         here, there = (
-            self.coordinates.rows(self.votes, each) for each in (point, point + way)
+            self.coordinates.rows(self.votes, position)
+            for position in (point, point + way)
         )
         ways = [end - start for start, end in zip(here, there, strict=True)]
         scaled = way / xp.asarray(self.coordinates.scales**2, dtype=way.dtype)
@@ -549,9 +478,9 @@ class PairwiseDensity(ClosedDensity):
             return by.height(), by
         xp, total = namespace(difference), 0.0
         logs = self.model.outcome_logs(difference, tie)
-        for number, each in zip(counts.T, logs, strict=True):
+        for number, log_probability in zip(counts.T, logs, strict=True):
             # What never happened may be impossible: 0 times infinity is nan.
-            total = total + xp.where(number > 0, each, 0.0 * number) * number
+            total = total + xp.where(number > 0, log_probability, 0.0 * number) * number
         return total, by
 
 

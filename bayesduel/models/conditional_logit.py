@@ -23,7 +23,7 @@ from bayesduel.models.base import (
     sample,
 )
 from bayesduel.models.closed_forms import ClosedDensity
-from bayesduel.votes.checks import shortened
+from bayesduel.models.identifiability import said_of_directions
 from bayesduel.votes.choices import Choices
 from theory.arguments import true_or_false
 
@@ -31,16 +31,12 @@ if TYPE_CHECKING:
     from jax import Array
 
 
-_ROUNDING = 1e-9
-"""A squared spread that counts as 0, in units of the largest one."""
+_ROUNDING = 1e-9  # A squared spread that counts as 0, in units of the largest one.
 
 
 @dataclass(frozen=True)
 class AttributedChoices:
-    """Choices as arrays; the last column is the outside option, where there is one.
-
-    A pytree as soon as :mod:`bayesduel.models.fit.numpyro_models` is imported.
-    """
+    """Choices as arrays; the last column is the outside option, where there is one."""
 
     offered: Bool[Array | np.ndarray, "row outcome"]  # What was on offer.
     counts: Float[Array | np.ndarray, "row outcome"]  # What was chosen.
@@ -60,11 +56,7 @@ class AttributedChoices:
 def _within_choices(
     data: Choices, table: Float[np.ndarray, "row K d"]
 ) -> Float[np.ndarray, "row outcome d"]:
-    """Return what alternatives differ in from the mean of what was on offer.
-
-    All that choices tell of coefficients is along these; 0 where nothing was on offer.
-    The outside option, where there is one, has zeros for attributes.
-    """
+    """Return what alternatives differ in from the mean of what was on offer."""
     offered = data.offered
     if data.outside:
         ones = np.ones((len(offered), 1), dtype=bool)
@@ -134,9 +126,9 @@ class _ConditionalDensity(ClosedDensity):
         # long vectors.
         choices, number = self.choices, self.num_constants
         design = np.asarray(choices.design)
-        own = np.eye(choices.num_arms)[:, choices.num_arms - number :]
-        own = np.broadcast_to(own, (*design.shape[:2], number))
-        design = np.concatenate([own, design], axis=2)
+        constants = np.eye(choices.num_arms)[:, choices.num_arms - number :]
+        constants = np.broadcast_to(constants, (*design.shape[:2], number))
+        design = np.concatenate([constants, design], axis=2)
         outside = choices.offered.shape[1] - choices.num_arms
         design = np.pad(design, ((0, 0), (0, outside), (0, 0)))
         return np.ascontiguousarray(design.transpose(1, 0, 2))
@@ -151,7 +143,7 @@ class _ConditionalDensity(ClosedDensity):
     def _given(self) -> tuple[Any, Any, Any]:
         # -inf where nothing is on offer, votes by row, and sum c_rk z_rk.
         offered, counts = (
-            np.asarray(each).T for each in (self.choices.offered, self.choices.counts)
+            np.asarray(table).T for table in (self.choices.offered, self.choices.counts)
         )
         chosen = np.einsum("kr,krd->d", counts, self._design)
         return np.where(offered, 0.0, -np.inf), counts.sum(axis=0), chosen
@@ -179,8 +171,8 @@ class _ConditionalDensity(ClosedDensity):
         return -(apart * weight).T @ apart - prior
 
     def _probabilities(self, point: Values) -> Values:
-        each, _, total = self._exponentials(point)
-        return each / total[None, :]
+        exponentials, _, total = self._exponentials(point)
+        return exponentials / total[None, :]
 
     def _exponentials(self, points: Values) -> tuple[Values, Values, Values]:
         # exp(v - m) by outcome and row, the largest v, m, and their sums.
@@ -191,8 +183,8 @@ class _ConditionalDensity(ClosedDensity):
         )
         table = table + xp.broadcast_to(unavailable, table.shape)
         height = xp.max(table, axis=-2)
-        each = xp.exp(table - height[..., None, :])
-        return each, height, xp.sum(each, axis=-2)
+        exponentials = xp.exp(table - height[..., None, :])
+        return exponentials, height, xp.sum(exponentials, axis=-2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,8 +227,8 @@ class ConditionalLogit(PreferenceModel):
     ...     arm_names=["bus", "car"],
     ...     attribute_names=["price"],
     ... )
-    >>> found = fit(ConditionalLogit(constants=True), choices, num_draws=100)
-    >>> [row["parameter"] for row in parameter_summary(found)]
+    >>> posterior = fit(ConditionalLogit(constants=True), choices, num_draws=100)
+    >>> [row["parameter"] for row in parameter_summary(posterior)]
     ['coefficient[price]', 'constant[car]']
     """
 
@@ -296,14 +288,13 @@ class ConditionalLogit(PreferenceModel):
         check_kind(self, data, Choices)
         self.check()
         if data.attributes is None or not data.attribute_names:
-            raise FitError(
-                "data",
-                "must carry attributes of the alternatives",
-                repr(data),
-                remedy="use Choices.from_attributes, read_wide_choices or "
+            rule = "must carry attributes of the alternatives"
+            remedy = (
+                "use Choices.from_attributes, read_wide_choices or "
                 "read_long_choices(attributes=...); without attributes the model of "
-                "choices is MultinomialLogit()",
+                "choices is MultinomialLogit()"
             )
+            raise FitError("data", rule, repr(data), remedy=remedy)
         rows = len(data.offered)
         offered = np.concatenate([data.offered, np.ones((rows, 1), dtype=bool)], axis=1)
         width = data.num_arms + data.outside
@@ -334,7 +325,7 @@ class ConditionalLogit(PreferenceModel):
         None for a subclass that overrides how quantities are sampled.
         """
         kind = type(self)
-        if any(getattr(kind, each) is not getattr(ConditionalLogit, each) for each in
+        if any(getattr(kind, name) is not getattr(ConditionalLogit, name) for name in
                _CLOSED_FORM_OF):  # fmt: skip
             return None
         fixed = arrays.offered.shape[1] == arrays.num_arms
@@ -367,25 +358,17 @@ class ConditionalLogit(PreferenceModel):
         chosen = data.counts.sum(axis=1) > 0
         if self.constants:
             free = np.eye(data.num_arms)[:, 0 if data.outside else 1 :]
-            own = np.broadcast_to(free, (len(table), *free.shape))
-            table = np.concatenate([table, own], axis=2)
-            names += [f"the constant of {each}" for each in _free_arms(data)]
+            constants = np.broadcast_to(free, (len(table), *free.shape))
+            table = np.concatenate([table, constants], axis=2)
+            names += [f"the constant of {arm}" for arm in _free_arms(data)]
         apart = _within_choices(data, table)[chosen].reshape(-1, len(names))
         size = np.maximum(np.sqrt(np.mean(np.square(apart), axis=0)), 1e-300)
         same = size < 1e-12 * np.maximum(np.abs(table).max(axis=(0, 1)), 1e-300)
         apart = np.where(same, 0.0, apart / size)
         values, directions = np.linalg.eigh(apart.T @ apart)
         unknown = directions[:, values <= _ROUNDING * max(values.max(initial=0.0), 1.0)]
-        if not unknown.shape[1]:
-            return ()
-        untold = np.abs(unknown).max(axis=1) > 1e-6
-        which = [name for name, each in zip(names, untold, strict=True) if each]
-        return (
-            f"choices tell {len(names) - unknown.shape[1]} of {len(names)} directions "
-            "of the coefficients; along the others, which "
-            f"{shortened(which)} have a part in, alternatives of one choice do not "
-            "differ, and coefficients are as uncertain as their prior",
-        )
+        why = "alternatives of one choice do not differ"
+        return said_of_directions("choices", names, unknown, why)
 
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Return names of the axes of each named quantity."""
@@ -494,22 +477,24 @@ class MixedLogit(ConditionalLogit):
         derived("spread", spread / units)
         shape = [dict(choices.sizes)["person"], number]
         normal = dist.Normal(0.0, 1.0).expand(shape).to_event(2)
-        own = spread[None, :] * sample("standard_person", normal)
-        derived("person_coefficient", (mean[varying][None, :] + own) / units[None, :])
-        of_rows = own[jnp.asarray(choices.person)]
+        deviation = spread[None, :] * sample("standard_person", normal)
+        derived(
+            "person_coefficient", (mean[varying][None, :] + deviation) / units[None, :]
+        )
+        of_rows = deviation[jnp.asarray(choices.person)]
         apart = jnp.einsum("rkd,rd->rk", design[:, :, varying], of_rows)
         return jnp.asarray(choices.usual) @ mean, design @ mean + apart
 
     def arrays(self, data: Choices) -> AttributedChoices:
         """Check data against the model; return them as a pytree of NumPy arrays."""
-        found = super().arrays(data)
+        arrays = super().arrays(data)
         names = list(data.attribute_names)
-        for place, name in enumerate(self._random(data)):
+        for index, name in enumerate(self._random(data)):
             if name not in names:
                 rule, near = "must be an attribute", near_names(str(name), names)
-                raise FitError("random", rule, name, index=place, remedy=near)
+                raise FitError("random", rule, name, index=index, remedy=near)
         varying = [names.index(name) for name in self._random(data)]
-        return replace(found, varying=np.array(varying, dtype=np.int32))
+        return replace(arrays, varying=np.array(varying, dtype=np.int32))
 
     def check(self) -> None:
         """Raise ``FitError`` for a parameter out of range."""
@@ -534,6 +519,6 @@ class MixedLogit(ConditionalLogit):
 
     def coords(self, data: Choices) -> dict[str, list[str]]:
         """Return labels along the named axes."""
-        found = super().coords(data) | {"random_attribute": list(self._random(data))}
+        coords = super().coords(data) | {"random_attribute": list(self._random(data))}
         people = {} if data.persons is None else {"person": list(data.person_names)}
-        return found | people
+        return coords | people

@@ -8,6 +8,7 @@ leaves all leads as they are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,24 +21,22 @@ _LEAST_REACH = 0.25
 """Standard deviation of what a covariate adds to utilities, before any vote. Below, a
 thousand votes do not outweigh the prior."""
 
+# Differences of covariates that count as 0, in units of the largest value.
 _FLAT = 1e-6
-"""Differences of covariates that count as 0, in units of the largest value."""
 
 
 def joined_by_covariates(data: Comparisons, parts: list[list[str]]) -> list[list[str]]:
-    """Join parts of arms whose utilities differ by what votes tell.
-
-    Votes tell the directions of coefficients in which compared arms differ. Two arms
-    can be compared where they do not differ in any other direction.
-    """
+    """Join parts of arms whose utilities differ by what votes tell."""
     table, unknown = _unknown_directions(data)
-    place = {name: arm for arm, name in enumerate(data.arm_names)}
-    some = table[[place[part[0]] for part in parts]] @ unknown
+    position = {name: arm for arm, name in enumerate(data.arm_names)}
+    some = table[[position[part[0]] for part in parts]] @ unknown
     close = np.abs(some[:, None] - some).max(axis=2, initial=0.0) <= _FLAT
     groups = components(close, "weak", [str(at) for at in range(len(parts))])
     joined = [[name for at in group for name in parts[int(at)]] for group in groups]
     return sorted(
-        (sorted(part, key=place.__getitem__) for part in joined), key=len, reverse=True
+        (sorted(part, key=position.__getitem__) for part in joined),
+        key=len,
+        reverse=True,
     )
 
 
@@ -52,23 +51,28 @@ def _unknown_directions(
 
 
 def untold_coefficients(data: Comparisons) -> tuple[str, ...]:
-    """Say how many directions of the coefficients no vote tells of.
+    """Say how many directions of the coefficients no vote tells of."""
+    why = "arms that were compared do not differ (the covariates are constant or "
+    why += "collinear there)"
+    _, unknown = _unknown_directions(data)
+    return said_of_directions("votes", data.covariate_names, unknown, why)
 
-    Covariates are collinear, or the same for all arms that were compared.
-    """
-    table, unknown = _unknown_directions(data)
+
+def said_of_directions(
+    source: str,
+    names: Sequence[str],
+    unknown: Float[np.ndarray, "d unknown"],
+    why: str,
+) -> tuple[str, ...]:
+    """Say along which directions of coefficients votes, or choices, tell nothing."""
     if not unknown.shape[1]:
         return ()
-    untold = np.abs(unknown).max(axis=1) > _FLAT
-    names = [
-        name for name, each in zip(data.covariate_names, untold, strict=True) if each
-    ]
-    number = table.shape[1]
+    reach = np.abs(unknown).max(axis=1).tolist()
+    untold = [name for name, far in zip(names, reach, strict=True) if far > _FLAT]
     return (
-        f"votes tell {number - unknown.shape[1]} of {number} directions "
-        f"of the coefficients; along the others, which {shortened(names)} have a part "
-        "in, arms that were compared do not differ (the covariates are constant or "
-        "collinear there), and coefficients are as uncertain as their prior",
+        f"{source} tell {len(names) - unknown.shape[1]} of {len(names)} directions "
+        f"of the coefficients; along the others, which {shortened(untold)} have a part "
+        f"in, {why}, and coefficients are as uncertain as their prior",
     )
 
 
@@ -78,10 +82,7 @@ def narrow_covariates(
     scale: float,
     option: str = "",
 ) -> tuple[str, ...]:
-    """Say which covariates the prior of their coefficients hardly lets matter.
-
-    ``scale`` is its standard deviation, ``option`` the one of the command that sets it.
-    """
+    """Say which covariates the prior of their coefficients hardly lets matter."""
     sizes = np.std(covariates, axis=0)
     # Of a constant, which no factor makes matter, rounding may leave something.
     sizes[sizes <= 1e-12 * np.abs(covariates).max(axis=0, initial=0.0)] = 0.0
@@ -124,15 +125,13 @@ def _narrow(
     )
 
 
-_ROUNDING = 1e-6
-"""The rest of a column that counts as nothing, in units of its length."""
-
+_ROUNDING = 1e-6  # The rest of a column that counts as nothing, in units of its length.
+# Rows times judges up to which the bias of every judge is looked at.
 _MOST_ENTRIES = 2 * 10**7
-"""Rows times judges up to which the bias of every judge is looked at."""
 
 
+# How the remark on an order effect begins.
 NO_ORDER = "votes do not tell the advantage of the arm shown first from the rest"
-"""How the remark on an order effect begins."""
 
 
 class _Alias(NamedTuple):
@@ -150,25 +149,10 @@ def aliases(
     effects: Float[np.ndarray, "row E"],
     covariates: Float[np.ndarray, "K d"] | None = None,
 ) -> list[_Alias | None]:
-    """Return what can make up for each effect; None where votes tell it.
-
-    Parameters
-    ----------
-    first, second : int (row,)
-        The arms of the rows that have votes.
-    num_arms : int
-        K.
-    effects : float (row, E)
-        What each effect is multiplied by in a row.
-    covariates : float (K, d), optional
-        Where utilities are covariates @ coefficient; free utilities otherwise.
-
-    Notes
-    -----
-    Free utilities explain a column if it is the difference of two numbers of the arms
-    in every row. These are found along a spanning forest of the pairs, so that 100,000
-    arms take a second, and what is left of the columns in the other rows decides.
-    """
+    """Return what can make up for each effect; None where votes tell it."""
+    # Of effects (row, E) in rows with votes. Free utilities explain a column that is
+    # the difference of two numbers of the arms in every row: these are found along a
+    # spanning forest of the pairs, so that 100,000 arms take a second.
     lengths = np.linalg.norm(effects, axis=0)
     unit = effects / np.where(lengths > 0.0, lengths, 1.0)
     if covariates is None:
@@ -182,19 +166,21 @@ def aliases(
     left = unit - (parts[first] - parts[second])
     sizes, directions = np.linalg.eigh(left.T @ left)
     null = directions[:, sizes <= _ROUNDING**2]
-    found: list[_Alias | None] = []
-    for place in range(len(lengths)):
-        along = null @ null[place]
-        if along.size == 0 or along[place] <= _ROUNDING:
-            found.append(None)
+    explained: list[_Alias | None] = []
+    for index in range(len(lengths)):
+        along = null @ null[index]
+        if along.size == 0 or along[index] <= _ROUNDING:
+            explained.append(None)
             continue
         # In units of the effect itself: its size is 1, and the others undo it.
-        weight = along / along[place]
-        own = lengths[place] if lengths[place] > 0.0 else 1.0
-        others = -weight * own / np.where(lengths > 0.0, lengths, 1.0)
-        others[place] = 0.0
-        found.append(_Alias(others, parts @ weight * own, slopes @ weight * own))
-    return found
+        weight = along / along[index]
+        length = lengths[index] if lengths[index] > 0.0 else 1.0
+        others = -weight * length / np.where(lengths > 0.0, lengths, 1.0)
+        others[index] = 0.0
+        explained.append(
+            _Alias(others, parts @ weight * length, slopes @ weight * length)
+        )
+    return explained
 
 
 def _potentials(
@@ -203,10 +189,7 @@ def _potentials(
     num_arms: int,
     columns: Float[np.ndarray, "row E"],
 ) -> Float[np.ndarray, "K E"]:
-    """Return numbers of arms whose differences are the columns along a forest.
-
-    The lowest of each connected part is 0.
-    """
+    """Return numbers of arms whose differences are the columns along a forest."""
     # Questions of a study make a model, and answer faster without these.
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order, connected_components
@@ -228,7 +211,7 @@ def _potentials(
     )
     order, before = breadth_first_order(whole, num_arms, directed=False)
     codes = low[rows] * num_arms + high[rows]
-    found = np.zeros((num_arms + 1, columns.shape[1]))
+    potentials = np.zeros((num_arms + 1, columns.shape[1]))
     for arm in order[1:].tolist():
         earlier = int(before[arm])
         if earlier == num_arms:
@@ -236,64 +219,46 @@ def _potentials(
         code = min(arm, earlier) * num_arms + max(arm, earlier)
         row = rows[np.searchsorted(codes, code)]
         sign = 1.0 if first[row] == arm else -1.0
-        found[arm] = found[earlier] + sign * columns[row]
+        potentials[arm] = potentials[earlier] + sign * columns[row]
     lowest = np.full((number, columns.shape[1]), np.inf)
-    np.minimum.at(lowest, part, found[:-1])
-    return found[:-1] - lowest[part]
+    np.minimum.at(lowest, part, potentials[:-1])
+    return potentials[:-1] - lowest[part]
 
 
 def why_order_is_unidentified(data: Comparisons, *, contest: bool = False) -> str:
-    """Say why votes do not tell an advantage of the arm shown first; "" if they do.
-
-    Parameters
-    ----------
-    data : Comparisons
-        Votes whose order is known. Utilities are free.
-    contest : bool
-        The model has effects of covariates of the contest.
-    """
+    """Say why votes do not tell an advantage of the arm shown first; "" if they do."""
     if not data.num_votes:
         return "there is no vote"
     names = data.contest_covariates if contest else ()
-    (found, *_), _ = _looked_at(data, names, covariates=False, order=True)
-    return "" if found is None else _order_in_words(data, found, names)
+    (alias, *_), _ = _looked_at(data, names, covariates=False, order=True)
+    return "" if alias is None else _order_in_words(data, alias, names)
 
 
 def unidentified_effects(
     data: Comparisons, *, order: bool, contest: bool, covariates: bool, judges: bool
 ) -> tuple[str, ...]:
-    """Say of every effect of a model that votes do not tell it, and why.
-
-    Parameters
-    ----------
-    data : Comparisons
-    order, contest, judges : bool
-        The model has an advantage of the arm shown first, effects of covariates of the
-        contest, a bias of each judge.
-    covariates : bool
-        Utilities are covariates @ coefficient and nothing else.
-    """
+    """Say of every effect of a model that votes do not tell it, and why."""
     names = data.contest_covariates if contest else ()
     if not (order or names) or not data.num_votes:
         return ()
-    found, voted = _looked_at(data, names, covariates=covariates, order=order)
+    offsets, voted = _looked_at(data, names, covariates=covariates, order=order)
     remarks = []
     judge = data.columns["judge"][voted] if judges else np.zeros(0)
     names_of_judges = data.labels["judge"] if judges else ()
-    if order and found[0] is not None:
+    if order and offsets[0] is not None:
         remarks.append(
-            f"{NO_ORDER}: {_order_in_words(data, found[0], names)}. It and what "
+            f"{NO_ORDER}: {_order_in_words(data, offsets[0], names)}. It and what "
             "can make up for it say what the prior says; show pairs in both orders, or "
             "leave it out"
         )
     elif judges and len(names_of_judges) * len(judge) <= _MOST_ENTRIES:
-        own = judge[:, None] == np.arange(len(names_of_judges))
+        by_judge = judge[:, None] == np.arange(len(names_of_judges))
         arms = data.first[voted], data.second[voted], data.num_arms
         known = data.covariates if covariates else None
-        each = aliases(*arms, own * _shown(data)[voted][:, None], known)
+        biases = aliases(*arms, by_judge * _shown(data)[voted][:, None], known)
         untold = [
             name
-            for name, alias in zip(names_of_judges, each, strict=True)
+            for name, alias in zip(names_of_judges, biases, strict=True)
             if alias is not None
         ]
         if untold:
@@ -302,8 +267,8 @@ def unidentified_effects(
                 "first from the rest: utilities, or biases of others, can make up for "
                 "it, and it says what the prior and the other judges say"
             )
-    for place, name in enumerate(names):
-        alias = found[int(order) + place]
+    for index, name in enumerate(names):
+        alias = offsets[int(order) + index]
         if alias is None:
             continue
         others = _others(data, alias, name, names, order=order)
@@ -362,16 +327,20 @@ def _others(
     data: Comparisons, alias: _Alias, name: str, names: tuple[str, ...], *, order: bool
 ) -> str:
     effects = ["the advantage of the arm shown first"] if order else []
-    effects += [f"the effect of {each}" for each in names]
+    effects += [f"the effect of {contest}" for contest in names]
     said = [
-        each
-        for each, size in zip(effects, alias.effects.tolist(), strict=True)
-        if abs(size) > 1e-9 and each != f"the effect of {name}"
+        effect
+        for effect, size in zip(effects, alias.effects.tolist(), strict=True)
+        if abs(size) > 1e-9 and effect != f"the effect of {name}"
     ]
     if len(alias.coefficients):
         reach = np.abs(alias.coefficients) * np.ptp(data.covariates, axis=0)
-        told = zip(data.covariate_names, reach.tolist(), strict=True)
-        said += [f"the coefficient of {each}" for each, far in told if far > 1e-6]
+        reaches = zip(data.covariate_names, reach.tolist(), strict=True)
+        said += [
+            f"the coefficient of {covariate}"
+            for covariate, far in reaches
+            if far > 1e-6
+        ]
     elif said and np.ptp(alias.utilities) > 1e-6:
         said.append("utilities of arms")
     return " and ".join([", ".join(said[:-1]), said[-1]] if said[1:] else said)

@@ -71,8 +71,8 @@ class JudgedBradleyTerry(BradleyTerry):
     ...     ["left", "left", "right"],
     ...     columns={"judge": ["ann", "ann", "bob"]},
     ... )
-    >>> found = fit(JudgedBradleyTerry(), votes, method="laplace", num_draws=100)
-    >>> [row["parameter"] for row in parameter_summary(found)][:2]
+    >>> posterior = fit(JudgedBradleyTerry(), votes, method="laplace", num_draws=100)
+    >>> [row["parameter"] for row in parameter_summary(posterior)][:2]
     ['first_advantage', 'judge_bias[ann]']
     """
 
@@ -115,8 +115,8 @@ class JudgedBradleyTerry(BradleyTerry):
         lead = super().sample_difference(votes)
         normal = dist.Normal(0.0, 1.0).expand([votes.size("judge")]).to_event(1)
         spread = sample("judge_spread", dist.HalfNormal(self.spread_scale))
-        own = derived("judge_bias", spread * sample("standard_bias", normal))
-        return lead + votes.ordered(own[jnp.asarray(votes["judge"])])
+        bias = derived("judge_bias", spread * sample("standard_bias", normal))
+        return lead + votes.ordered(bias[jnp.asarray(votes["judge"])])
 
     def sample_gap(self, votes: Votes) -> Float[Array, " row"]:
         """Sample utilities; return their difference as the judge of a row sees it."""
@@ -132,8 +132,8 @@ class JudgedBradleyTerry(BradleyTerry):
         )
         normal = dist.ZeroSumNormal(1.0, event_shape=(number,))
         logs = spread * sample("standard_discrimination", normal)
-        own = derived("discrimination", jnp.exp(logs))
-        return gap * own[jnp.asarray(votes["judge"])]
+        discrimination = derived("discrimination", jnp.exp(logs))
+        return gap * discrimination[jnp.asarray(votes["judge"])]
 
     def completed(self, data: Comparisons) -> Comparisons:
         """Return votes as if one judge had cast them all."""
@@ -148,5 +148,5 @@ class JudgedBradleyTerry(BradleyTerry):
 
     def coords(self, data: Comparisons) -> dict[str, list[str]]:
         """Return labels along the named axes."""
-        found: dict[str, Any] = super().coords(data)
-        return found | {"judge": list(data.labels.get("judge", ()))}
+        coords: dict[str, Any] = super().coords(data)
+        return coords | {"judge": list(data.labels.get("judge", ()))}

@@ -99,12 +99,9 @@ class LinearUtilities(BradleyTerry):
         """Raise ``FitError`` for a parameter out of range."""
         super().check()
         if not self.covariates:
-            raise FitError(
-                "covariates",
-                "must be True for LinearUtilities, which is nothing without features",
-                False,
-                remedy="leave it out, or use BradleyTerry()",
-            )
+            rule = "must be True for LinearUtilities, which is nothing without features"
+            remedy = "leave it out, or use BradleyTerry()"
+            raise FitError("covariates", rule, False, remedy=remedy)
 
     def known_of_arms(self, arrays: Any) -> Values:
         """Return the features (K, d)."""
@@ -114,14 +111,13 @@ class LinearUtilities(BradleyTerry):
         """Check data against the model; return them as a pytree of NumPy arrays."""
         if isinstance(data, Comparisons) and self.features is None:
             if not data.covariate_names:
-                raise FitError(
-                    "features",
-                    "must be given, and neither the model has any nor what it meets",
-                    None,
-                    remedy="say LinearUtilities(features), or add them to votes with "
+                rule = "must be given, and neither the model has any nor what it meets"
+                remedy = (
+                    "say LinearUtilities(features), or add them to votes with "
                     ".with_covariates(table), or to an instance as its "
-                    "features",
+                    "features"
                 )
+                raise FitError("features", rule, None, remedy=remedy)
         return super().arrays(self._with_features(data))
 
     def parts(self, data: Comparisons) -> list[list[str]]:
@@ -144,5 +140,5 @@ class LinearUtilities(BradleyTerry):
             raise FitError("features", rule, self._table.shape)
         if np.array_equal(data.covariates, self._table):
             return data  # Perhaps they have names.
-        names = [f"feature {place}" for place in range(self._table.shape[1])]
+        names = [f"feature {index}" for index in range(self._table.shape[1])]
         return data.with_covariates(self._table, names)

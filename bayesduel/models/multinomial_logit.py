@@ -36,7 +36,9 @@ class _ChoiceDensity(ClosedDensity):
 
     @property
     def coordinates(self) -> Coordinates:
-        return Coordinates(self.model, self.choices.num_arms)
+        num_arms, zero_sum = self.choices.num_arms, self.model.zero_sum
+        scales = np.full(num_arms - zero_sum, self.model.prior_scale, dtype=np.float64)
+        return Coordinates(num_arms, scales, zero_sum)
 
     @property
     def num_rows(self) -> int:
@@ -55,16 +57,20 @@ class _ChoiceDensity(ClosedDensity):
         surplus = counts - xp.sum(counts, axis=1, keepdims=True) * self._probabilities(
             point
         )
-        own = xp.sum(self.choices.sign * surplus, axis=0)[: self.choices.num_arms]
-        return coordinates.pulled(own) - point / coordinates.scales**2
+        of_utilities = xp.sum(self.choices.sign * surplus, axis=0)[
+            : self.choices.num_arms
+        ]
+        return coordinates.pulled(of_utilities) - point / coordinates.scales**2
 
     def hessian(self, point: Values) -> Values:
         xp = namespace(point)
         coordinates = self.coordinates
         probabilities = self._probabilities(point)[:, : self.choices.num_arms]
-        each = xp.sum(self.choices.counts, axis=1, keepdims=True) * probabilities
+        expected = xp.sum(self.choices.counts, axis=1, keepdims=True) * probabilities
         identity = xp.eye(self.choices.num_arms, dtype=point.dtype)
-        square = each.T @ probabilities - identity * xp.sum(each, axis=0)[None, :]
+        square = (
+            expected.T @ probabilities - identity * xp.sum(expected, axis=0)[None, :]
+        )
         inner = coordinates.pulled(coordinates.pulled(square).T)
         return inner - coordinates.precision(point)
 
@@ -86,12 +92,7 @@ class _ChoiceDensity(ClosedDensity):
 
 @dataclass(frozen=True)
 class OfferedChoices:
-    """Choices as arrays; the last column is the outside option, where there is one.
-
-    A pytree as soon as :mod:`bayesduel.models.fit.numpyro_models` is imported.
-    ``offered`` and ``counts`` are (row, K) without and (row, K + 1) with it. ``sign``
-    is -1 where the worst was chosen, else 1.
-    """
+    """Choices as arrays; the last column is the outside option, where there is one."""
 
     offered: Bool[Array | np.ndarray, "row outcome"]
     counts: Float[Array | np.ndarray, "row outcome"]
@@ -159,12 +160,9 @@ class MultinomialLogit(UtilityModel):
         check_kind(self, data, Choices)
         self.check()
         if data.outside and self.zero_sum:
-            raise FitError(
-                "zero_sum",
-                "must not be True for data with an outside option, whose utility is "
-                "0 already",
-                True,
-            )
+            rule = "must not be True for data with an outside option, whose utility is "
+            rule += "0 already"
+            raise FitError("zero_sum", rule, True)
         always = np.ones((len(data.offered), 1), dtype=bool)
         offered = np.concatenate([data.offered, always], axis=1)
         width = data.num_arms + data.outside
@@ -195,5 +193,5 @@ class MultinomialLogit(UtilityModel):
         return _ChoiceDensity(self, arrays)
 
 
+# The methods whose density :meth:`MultinomialLogit.closed_form` is.
 _CLOSED_FORM_OF = ("__call__", "sample_utilities", "_normal")
-"""The methods whose density :meth:`MultinomialLogit.closed_form` is."""

@@ -23,11 +23,8 @@ if TYPE_CHECKING:
     from jax import Array
 
 
-_HALVINGS = 16
-"""Lengths of a step that are tried at once: 1, 1/2, 1/4, ..."""
-
-_LONGEST_STEP = 5.0
-"""No coordinate moves by more in the first iteration."""
+_HALVINGS = 16  # Lengths of a step that are tried at once: 1, 1/2, 1/4, ...
+_LONGEST_STEP = 5.0  # No coordinate moves by more in the first iteration.
 
 
 class Status(IntEnum):
@@ -92,31 +89,10 @@ def maximize(
     tolerance: float = 1e-14,
     going: Values = True,
 ) -> LaplaceState:
-    """Return the normal distribution at the maximum of a function.
-
-    By Newton steps that are halved until they rise. A loop of Python for NumPy arrays,
-    one of the program for those of JAX, which ``jit`` and ``vmap`` take.
-
-    Parameters
-    ----------
-    surface : Surface
-        The function.
-    start : float (D,)
-        First point.
-    max_iterations : int
-        Evaluations of the Hessian at most. When they run out, ``mode`` is one step
-        ahead of ``factor`` and ``log_density``.
-    tolerance : float
-        Stop when g' (-H)^-1 g, twice the height that a quadratic promises still to
-        gain, is below this share of 1 + |log density|.
-    going : bool
-        False returns the start.
-
-    Returns
-    -------
-    LaplaceState
-        The best point; the status says whether it is a maximum.
-    """
+    """Return the normal distribution at the maximum of a function."""
+    # By Newton steps that are halved until they rise, until g' (-H)^-1 g, twice the
+    # height that a quadratic promises still to gain, is below a share of 1 + abs(log
+    # density).
     xp = namespace(start)
     search = _Search(
         point=start,
@@ -156,12 +132,8 @@ def newton_mode(
     gradient: Callable[[Values], Values] | None = None,
     hessian: Callable[[Values], Values] | None = None,
     max_iterations: int = 100,
-    tolerance: float = 1e-14,
 ) -> LaplaceState:
-    """Maximize a smooth log density of a point (D,) of JAX, by :func:`maximize`.
-
-    ``gradient`` and ``hessian`` in closed form; by automatic differentiation otherwise.
-    """
+    """Maximize a smooth log density of a point (D,) of JAX, by :func:`maximize`."""
     import jax
 
     def slope(point: Values) -> tuple[Values, Values]:
@@ -174,15 +146,13 @@ def newton_mode(
         hessian=hessian or jax.hessian(log_density),
         heights=jax.vmap(log_density),
     )
-    return maximize(surface, start, max_iterations=max_iterations, tolerance=tolerance)
+    return maximize(surface, start, max_iterations=max_iterations)
 
 
 def _advance(surface: Surface, search: _Search, tolerance: float) -> _Search:
-    """Take one Newton step, halved until it rises, or find that it is the last one.
-
-    Where a level is to be kept, towards the top of a parabola on it. What rises is then
-    the height less twice the price of being off the level, which is an exact penalty.
-    """
+    """Take one Newton step, halved until it rises, or find that it is the last one."""
+    # Where a level is kept, what rises is the height less twice the price of being off
+    # it, which is an exact penalty.
     xp = namespace(search.point)
     dtype = search.point.dtype
     value, gradient = surface.slope(search.point)
@@ -246,10 +216,8 @@ def _advance(surface: Surface, search: _Search, tolerance: float) -> _Search:
 
 
 def damped_factor(negative: Values, identity: Values) -> Values:
-    """Return the Cholesky factor of minus the Hessian, raised where it is not concave.
-
-    A multiple of the identity makes it so: Gershgorin's circles bound the eigenvalues.
-    """
+    """Return the Cholesky factor of minus the Hessian, raised until it has one."""
+    # Gershgorin's circles bound the eigenvalues.
     xp = namespace(negative)
     diagonal = xp.diagonal(negative)
     radius = xp.sum(xp.abs(negative), axis=1) - xp.abs(diagonal)

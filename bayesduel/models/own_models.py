@@ -87,8 +87,8 @@ def from_numpyro(
     ...     ["left", "left", "right"],
     ...     columns={"judge": ["ann", "ann", "bob"]},
     ... )
-    >>> found = fit(from_numpyro(judges), votes, num_draws=100)
-    >>> [row["parameter"] for row in parameter_summary(found)]
+    >>> posterior = fit(from_numpyro(judges), votes, num_draws=100)
+    >>> [row["parameter"] for row in parameter_summary(posterior)]
     ['bias[ann]', 'bias[bob]']
     """
     return NumPyroModel(function, ties, order_effect, link)
@@ -108,9 +108,9 @@ class NumPyroModel(PreferenceModel):
 
     def __post_init__(self) -> None:
         """Raise ``FitError`` for what is no function, or no flag."""
-        for name, each in (("function", self.function), ("link", self.link)):
-            if not callable(each) and not (name == "link" and each is None):
-                raise FitError(name, "must be a function", each)
+        for name, value in (("function", self.function), ("link", self.link)):
+            if not callable(value) and not (name == "link" and value is None):
+                raise FitError(name, "must be a function", value)
         true_or_false(self.ties, "ties", kind=FitError)
         true_or_false(self.order_effect, "order_effect", kind=FitError)
 
@@ -134,19 +134,19 @@ class NumPyroModel(PreferenceModel):
         import jax.numpy as jnp
 
         counts = jnp.asarray(votes.counts)
-        found = jnp.asarray(self.function(votes))
-        if found.shape == counts.shape[:1] and not self.ties:
-            found = jnp.stack([found, jnp.zeros_like(found)], axis=1)
-        if found.shape != counts.shape:
+        logits = jnp.asarray(self.function(votes))
+        if logits.shape == counts.shape[:1] and not self.ties:
+            logits = jnp.stack([logits, jnp.zeros_like(logits)], axis=1)
+        if logits.shape != counts.shape:
             shapes = f"({len(counts)},) or " * (not self.ties) + str(counts.shape)
             raise FitError(
                 self.title,
                 f"must return an array of the shape {shapes}, one entry for each row "
                 "and outcome",
-                found.shape,
-                remedy="ties=True has three" if found.shape[-1:] == (3,) else "",
+                logits.shape,
+                remedy="ties=True has three" if logits.shape[-1:] == (3,) else "",
             )
-        return count_votes(counts, jax.nn.log_softmax(found, axis=1))
+        return count_votes(counts, jax.nn.log_softmax(logits, axis=1))
 
     def arrays(self, data: Comparisons) -> Votes:
         """Check data against the model; return them as a pytree of NumPy arrays."""
@@ -174,9 +174,9 @@ class NumPyroModel(PreferenceModel):
         with jax.enable_x64(True):
             apart = jnp.asarray(utility)
             apart = apart[:, :, None] - apart[:, None, :]
-            found = jnp.asarray((self.link or jax.nn.sigmoid)(apart))
-            found = jnp.where(np.eye(apart.shape[1], dtype=bool), 0.5, found)
-        return np.array(found) if plain else found
+            matrices = jnp.asarray((self.link or jax.nn.sigmoid)(apart))
+            matrices = jnp.where(np.eye(apart.shape[1], dtype=bool), 0.5, matrices)
+        return np.array(matrices) if plain else matrices
 
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Return names of the axes of each named quantity, told by their lengths."""
@@ -184,7 +184,7 @@ class NumPyroModel(PreferenceModel):
 
     def coords(self, data: Comparisons) -> dict[str, list[str]]:
         """Return labels along the named axes."""
-        labels = {name: list(each) for name, each in data.labels.items()}
+        labels = {name: list(known) for name, known in data.labels.items()}
         return {"arm": list(data.arm_names)} | labels
 
 
@@ -207,7 +207,7 @@ class _Watched(Votes):
         return np.zeros(len(self.first), dtype=np.int32)
 
     def size(self, name: str) -> int:
-        sizes = [each for each in self.seen.values() if each is not None]
+        sizes = [size for size in self.seen.values() if size is not None]
         if self.seen.get(name) is None:
             self.seen[name] = _FIRST_SIZE + 2 * len(sizes)
         return self.seen[name]
@@ -240,22 +240,19 @@ def _layout(model: NumPyroModel) -> _Layout:
         }
 
     with jax.enable_x64(True):
-        shapes = {name: each.shape for name, each in jax.eval_shape(sites).items()}
+        shapes = {name: value.shape for name, value in jax.eval_shape(sites).items()}
     if shapes.get("utility") != (_NUM_ARMS,):
         what = f"is not among {', '.join(shapes) or 'none'}"
         if "utility" in shapes:
             what = f"has the shape {shapes['utility']} for {_NUM_ARMS} arms"
-        raise FitError(
-            "model",
-            f"{model.title} must have a site 'utility', one number for each arm, "
-            f"which {what}",
-            remedy="numpyro.deterministic('utility', ...) gives a quantity that name",
-        )
+        rule = f"{model.title} must have a site 'utility', one number for each arm, "
+        rule += f"which {what}"
+        remedy = "numpyro.deterministic('utility', ...) gives a quantity that name"
+        raise FitError("model", rule, remedy=remedy)
     axes = {_NUM_ARMS: "arm"} | {size: name for name, size in seen.items() if size}
     dims = {
         name: tuple(
-            axes.get(length, f"{name}_dim_{place}")
-            for place, length in enumerate(shape)
+            axes.get(length, f"{name}_dim_{axis}") for axis, length in enumerate(shape)
         )
         for name, shape in shapes.items()
     }

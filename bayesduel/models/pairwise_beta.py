@@ -46,53 +46,42 @@ class BetaPosterior(NamedTuple):
         return draws
 
     def expected_information(self) -> Float64[np.ndarray, " pair"]:
-        """Return what one more vote on each pair would teach, in nats.
-
-        H(E[p]) - E[H(p)]; with ties, that of the share of ties, and that of theta in
-        the mean share of votes that are none.
-        """
-        from scipy import special
-
-        found = _information_of_betas(self.for_first, self.for_second, special)
+        """Return what one more vote on each pair would teach, in nats."""
+        information = _information_of_betas(self.for_first, self.for_second)
         if len(self.tie):
             decided = self.no_tie / (self.tie + self.no_tie)
-            of_ties = _information_of_betas(self.tie, self.no_tie, special)
-            found = of_ties + decided * found
+            of_ties = _information_of_betas(self.tie, self.no_tie)
+            information = of_ties + decided * information
         # Not negative but for rounding.
-        return np.maximum(found, 0.0)
+        return np.maximum(information, 0.0)
 
 
 def _betas(
     rng: np.random.Generator,
     one: NDArray[np.float64],
-    other: NDArray[np.float64],
+    second: NDArray[np.float64],
     num_draws: int,
 ) -> NDArray[np.float64]:
-    """Draw from Beta distributions, (draw, pair).
-
-    Uniform ones, as of pairs without a vote, many times as fast as NumPy's general
-    sampler draws them: of many arms most pairs have none.
-    """
-    uniform = (one == 1.0) & (other == 1.0)
+    """Draw from Beta distributions, (draw, pair)."""
+    # Of many arms most pairs have no vote: uniform draws are many times as fast.
+    uniform = (one == 1.0) & (second == 1.0)
     if not uniform.any():
-        return rng.beta(one, other, (num_draws, len(one)))
-    found = rng.random((num_draws, len(one)))
+        return rng.beta(one, second, (num_draws, len(one)))
+    draws = rng.random((num_draws, len(one)))
     rest = np.flatnonzero(~uniform)
-    found[:, rest] = rng.beta(one[rest], other[rest], (num_draws, len(rest)))
-    return found
+    draws[:, rest] = rng.beta(one[rest], second[rest], (num_draws, len(rest)))
+    return draws
 
 
-def _information_of_betas(one: Any, other: Any, special: Any) -> Any:
-    """Return H(E[p]) - E[H(p)] of p ~ Beta(one, other), in nats.
+def _information_of_betas(one: Any, second: Any) -> Any:
+    """Return H(E[p]) - E[H(p)] of p ~ Beta(one, other), in nats."""
+    from scipy import special
 
-    E[p log p] = E[p] (psi(one + 1) - psi(one + other + 1)), psi the digamma function.
-    ``special`` is ``scipy.special`` for arrays of NumPy, ``jax.scipy.special`` for JAX.
-    """
-    total = one + other
+    total = one + second
     return sum(
-        special.entr(each / total)
-        + each / total * (special.digamma(each + 1.0) - special.digamma(total + 1.0))
-        for each in (one, other)
+        special.entr(votes / total)
+        + votes / total * (special.digamma(votes + 1.0) - special.digamma(total + 1.0))
+        for votes in (one, second)
     )
 
 
@@ -140,8 +129,8 @@ class PairwiseBeta(PreferenceModel):
     def __init_subclass__(cls, **options: Any) -> None:
         """Take "exact" from subclasses with a density that has no closed form."""
         super().__init_subclass__(**options)
-        other = cls.__call__ is not PairwiseBeta.__call__
-        if other and cls.exact_posterior is PairwiseBeta.exact_posterior:
+        has_own_density = cls.__call__ is not PairwiseBeta.__call__
+        if has_own_density and cls.exact_posterior is PairwiseBeta.exact_posterior:
             cls.methods = tuple(name for name in cls.methods if name != "exact")
 
     def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:
@@ -159,7 +148,7 @@ class PairwiseBeta(PreferenceModel):
         log_probability = jnp.log(jnp.stack([theta, 1.0 - theta], axis=1))
         if self.ties:
             distribution = dist.Beta(
-                *(np.full(len(for_first), each) for each in self.tie_prior)
+                *(np.full(len(for_first), number) for number in self.tie_prior)
             )
             share = sample("tie_share", distribution.to_event(1))[pair][:, None]
             log_probability = jnp.concatenate(
@@ -214,13 +203,13 @@ class PairwiseBeta(PreferenceModel):
         # Entries of both halves and of the diagonal; the unused ones are dropped.
         pair = np.maximum(pair, pair.T)
         if xp is np:
-            found = np.take(theta, pair, axis=1)
-            np.subtract(1.0, found, out=found, where=~upper)
-            found[:, np.arange(num_arms), np.arange(num_arms)] = 0.5
-            return found
-        found = theta[:, pair]
-        found = xp.where(upper, found, 1.0 - found)
-        return xp.where(np.eye(num_arms, dtype=bool), 0.5, found)
+            matrices = np.take(theta, pair, axis=1)
+            np.subtract(1.0, matrices, out=matrices, where=~upper)
+            matrices[:, np.arange(num_arms), np.arange(num_arms)] = 0.5
+            return matrices
+        matrices = theta[:, pair]
+        matrices = xp.where(upper, matrices, 1.0 - matrices)
+        return xp.where(np.eye(num_arms, dtype=bool), 0.5, matrices)
 
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Return names of the axes of each named quantity."""

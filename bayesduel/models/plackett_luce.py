@@ -9,16 +9,11 @@ from jax import Array, lax
 from jaxtyping import Bool, Float, Int
 
 from bayesduel.errors import FitError
-from bayesduel.models.base import (
-    check_kind,
-    count_votes,
-    register_arrays,
-)
+from bayesduel.models.base import check_kind, count_votes, register_arrays
 from bayesduel.models.utilities import UtilityModel
 from bayesduel.votes.rankings import Rankings
 
-_NEVER = -1e9
-"""Utility of the padding behind a ballot."""
+_NEVER = -1e9  # Utility of the padding behind a ballot.
 
 _TINY = 1e-140
 """Floor of a sum of worths, in units of the best one of the ballot; its square is
@@ -104,14 +99,11 @@ class PlackettLuce(UtilityModel):
         shared[:, :-1] = sorted_places[:, :-1] == sorted_places[:, 1:]
         if np.any(shared & present & (sorted_places < last)):
             row = int(np.argmax(np.any(shared & present & (sorted_places < last), 1)))
-            raise FitError(
-                "data",
-                f"ballot {row} ({data.row_names[row]}) has a tie above its end, for "
-                "which PlackettLuce has no place",
-                index=row,
-                remedy="compare pairs instead: fit(BradleyTerry(ties=True), "
-                "rankings.to_comparisons())",
-            )
+            rule = f"ballot {row} ({data.row_names[row]}) has a tie above its end, for "
+            rule += "which PlackettLuce has no place"
+            remedy = "compare pairs instead: fit(BradleyTerry(ties=True), "
+            remedy += "rankings.to_comparisons())"
+            raise FitError("data", rule, index=row, remedy=remedy)
         tied_at_end = (sorted_places == last) & np.any(
             shared & present & (sorted_places == last), axis=1, keepdims=True
         )

@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING, ClassVar
 
-from jaxtyping import Float
-
 from bayesduel.errors import FitError
 from bayesduel.models.array_modules import Values, log_sigmoids, namespace, sigmoid
 from bayesduel.models.closed_forms import RowDerivatives
 from bayesduel.models.utilities import PairwiseUtilityModel
 
 if TYPE_CHECKING:
-    import numpy as np
-    from jax import Array
+    pass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +52,8 @@ class RaoKupper(PairwiseUtilityModel):
     >>> from bayesduel.models import RaoKupper
     >>> from bayesduel.votes import Comparisons
     >>> votes = Comparisons.from_wins([[0, 7], [3, 0]], ties=[[0, 4], [4, 0]])
-    >>> found = fit(RaoKupper(), votes, method="laplace", num_draws=100)
-    >>> [row["parameter"] for row in parameter_summary(found)]
+    >>> posterior = fit(RaoKupper(), votes, method="laplace", num_draws=100)
+    >>> [row["parameter"] for row in parameter_summary(posterior)]
     ['log_threshold']
     """
 
@@ -81,16 +78,13 @@ class RaoKupper(PairwiseUtilityModel):
         # log(exp(2 eta) - 1), which does not overflow. Where eta rounds to 0, so does
         # nothing else: it is log(2 eta) there.
         small = threshold < 1e-10
-        kept = xp.where(small, 1.0, threshold)
-        excess = 2.0 * kept + xp.log(-xp.expm1(-2.0 * kept))
+        safe = xp.where(small, 1.0, threshold)
+        excess = 2.0 * safe + xp.log(-xp.expm1(-2.0 * safe))
         excess = xp.where(small, log(2.0) + tie, excess)
         return xp.stack([first, second, excess + first + second])
 
     def vote_derivatives(
-        self,
-        counts: Float[Array | np.ndarray, "row outcome"],
-        difference: Float[Array | np.ndarray, " row"],
-        tie: Float[Array | np.ndarray, " row"],
+        self, counts: Values, difference: Values, tie: Values
     ) -> RowDerivatives:
         """Return the derivatives of the log likelihood of each row in closed form.
 
@@ -104,9 +98,9 @@ class RaoKupper(PairwiseUtilityModel):
         by_first, by_second = won * sigmoid(-first), lost * sigmoid(-second)
         of_first, of_second = by_first * sigmoid(first), by_second * sigmoid(second)
         small = threshold < 1e-10
-        kept = xp.where(small, 1.0, threshold)
-        slope = xp.where(small, 1.0, -2.0 * kept / xp.expm1(-2.0 * kept))
-        bend = xp.where(small, 0.0, slope * (1.0 + 2.0 * kept - slope))
+        safe = xp.where(small, 1.0, threshold)
+        slope = xp.where(small, 1.0, -2.0 * safe / xp.expm1(-2.0 * safe))
+        bend = xp.where(small, 0.0, slope * (1.0 + 2.0 * safe - slope))
         both, bends = by_first + by_second, of_first + of_second
         return RowDerivatives(
             gap=by_first - by_second,

@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from math import log, pi, sqrt
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-from jaxtyping import Float
-
 from bayesduel.models.array_modules import Values, namespace, scipy_module
 from bayesduel.models.closed_forms import RowDerivatives
 from bayesduel.models.utilities import PairwiseUtilityModel
 
 if TYPE_CHECKING:
-    from jax import Array
+    pass
 
 _SQRT2 = sqrt(2.0)
 _HALF_LOG_2_PI = 0.5 * log(2.0 * pi)
@@ -78,10 +75,7 @@ class Thurstone(PairwiseUtilityModel):
         return xp.stack([decided[0], decided[1], tied])
 
     def vote_derivatives(
-        self,
-        counts: Float[Array | np.ndarray, "row outcome"],
-        difference: Float[Array | np.ndarray, " row"],
-        tie: Float[Array | np.ndarray, " row"],
+        self, counts: Values, difference: Values, tie: Values
     ) -> RowDerivatives:
         """Return the derivatives of the log likelihood of each row in closed form.
 
@@ -93,7 +87,7 @@ class Thurstone(PairwiseUtilityModel):
         threshold = xp.exp(tie) if self.ties else zero
         won = _hazard((difference - threshold) / _SQRT2)
         lost = _hazard((-difference - threshold) / _SQRT2)
-        win, loss = (_parts(counts[:, place], each) for place, each in
+        win, loss = (_parts(counts[:, outcome], hazard) for outcome, hazard in
                      enumerate((won, lost)))  # fmt: skip
         gap = (win[0] - loss[0]) / _SQRT2
         gap_gap = (win[1] + loss[1]) / 2.0
@@ -113,10 +107,7 @@ class Thurstone(PairwiseUtilityModel):
 
 
 def _edges(difference: Values, threshold: Values) -> tuple[Values, Values]:
-    """Return a and b with P(tie) = Phi(a) - Phi(b), from the side where it is small.
-
-    (t - |d|) / sqrt(2) and (-t - |d|) / sqrt(2): P(tie) is an even function of d.
-    """
+    """Return a and b with P(tie) = Phi(a) - Phi(b), from the side where it is small."""
     size = difference * _sign(difference)
     return (threshold - size) / _SQRT2, (-threshold - size) / _SQRT2
 
@@ -136,8 +127,8 @@ def _parts(counts: Values, derivatives: tuple[Values, ...]) -> tuple[Values, ...
     xp = namespace(counts)
     happened = counts > 0
     return tuple(
-        xp.where(happened, counts * xp.where(happened, each, 0.0), 0.0)
-        for each in derivatives
+        xp.where(happened, counts * xp.where(happened, derivative, 0.0), 0.0)
+        for derivative in derivatives
     )
 
 
@@ -148,10 +139,10 @@ def _of_ties(
     upper, lower = _edges(difference, threshold)
     height = log_tied + _HALF_LOG_2_PI
     one = xp.exp(-0.5 * upper**2 - height)
-    other = xp.exp(-0.5 * lower**2 - height)
-    by_size, by_threshold = (other - one) / _SQRT2, (one + other) / _SQRT2
-    apart = (lower * other - upper * one) / 2.0
-    mixed = (upper * one + lower * other) / 2.0
+    at_lower = xp.exp(-0.5 * lower**2 - height)
+    by_size, by_threshold = (at_lower - one) / _SQRT2, (one + at_lower) / _SQRT2
+    apart = (lower * at_lower - upper * one) / 2.0
+    mixed = (upper * one + lower * at_lower) / 2.0
     sign = _sign(difference)
     derivatives = (
         sign * by_size,

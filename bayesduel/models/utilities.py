@@ -23,6 +23,7 @@ from bayesduel.models.base import (
     sample,
 )
 from bayesduel.models.closed_forms import (
+    ClosedDensity,
     Derivatives,
     PairwiseDensity,
     RowDerivatives,
@@ -43,13 +44,6 @@ from theory.arguments import true_or_false
 
 if TYPE_CHECKING:
     from jax import Array
-
-    from bayesduel.models.closed_forms import (
-        ClosedDensity,
-        Derivatives,
-        PairwiseDensity,
-        RowDerivatives,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,11 +76,7 @@ class UtilityModel(PreferenceModel):
         covariates: Float[Array, "K covariate"] | None = None,
         slope_scale: float = 1.0,
     ) -> Float[Array, " K"]:
-        """Sample utilities from their prior.
-
-        utility ~ Normal(0, scale), plus covariates @ coefficient where there are any;
-        without a residual these are all there is.
-        """
+        """Sample utilities from their prior."""
         from numpyro import distributions as dist
 
         if covariates is not None and not self._has_residual:
@@ -97,15 +87,15 @@ class UtilityModel(PreferenceModel):
         if self.learn_scale:
             scale = sample("scale", dist.HalfNormal(self.prior_scale))
             unit = sample("standard_utility", self._normal(num_arms, 1.0))
-            own = scale * unit
+            residual = scale * unit
         elif covariates is not None:
-            own = sample("residual", self._normal(num_arms, self.prior_scale))
+            residual = sample("residual", self._normal(num_arms, self.prior_scale))
         else:
             return sample("utility", self._normal(num_arms, self.prior_scale))
         if covariates is None:
-            return derived("utility", own)
+            return derived("utility", residual)
         coefficient = self._coefficient(covariates, slope_scale)
-        return derived("utility", covariates @ coefficient + own)
+        return derived("utility", covariates @ coefficient + residual)
 
     def _coefficient(
         self, covariates: Float[Array, "K covariate"], scale: float
@@ -132,20 +122,12 @@ class UtilityModel(PreferenceModel):
 
     @property
     def usual_method(self) -> str:
-        """The first method that "auto" tries.
-
-        The joint mode of a scale and of utilities in its units says little of where
-        the scale is: it grows where there is much room for it. So a scale is learned
-        by chains, where :meth:`at_scale` knows no better way.
-        """
+        """The first method that "auto" tries."""
         chains = self.learn_scale and self.at_scale(None, 1.0) is None
         return "nuts" if chains else self.methods[0]
 
     def at_scale(self, arrays: Any, scale: float) -> ClosedDensity | None:
-        """Return :meth:`closed_form` given a scale that is otherwise learned, or None.
-
-        None where no scale is learned, too.
-        """
+        """Return :meth:`closed_form` given a scale that would be learned, or None."""
         if not self.learn_scale:
             return None
         known = replace(self, learn_scale=False, prior_scale=scale)
@@ -158,10 +140,7 @@ class UtilityModel(PreferenceModel):
             true_or_false(getattr(self, name), name, kind=FitError)
 
     def preference_matrices(self, draws: Draws) -> Values:
-        """Return P(i is chosen out of {i, j}, or ranked above j): a logistic function.
-
-        Of choices, given that one of them is chosen.
-        """
+        """Return P(i is chosen out of {i, j}, or ranked above j), which is logistic."""
         return pairwise(sigmoid, self.utilities(draws))
 
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -225,9 +204,8 @@ class PairwiseUtilityModel(UtilityModel):
     contest_covariates: bool = False
     contest_scale: float = 1.0
 
+    # Name of the tie parameter, where there is one.
     tie_name: ClassVar[str] = "log_tie"
-    """Name of the tie parameter, where there is one."""
-
     auxiliary: ClassVar[tuple[str, ...]] = ("contest_lead", "covariate_lead")
 
     def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:
@@ -284,21 +262,15 @@ class PairwiseUtilityModel(UtilityModel):
                      "contest_covariates"):  # fmt: skip
             true_or_false(getattr(self, name), name, kind=FitError)
         if self.residual and not self.covariates:
-            raise FitError(
-                "residual",
-                "must not be True where covariates=False: it is what covariates "
-                "leave open",
-                True,
-                remedy="say covariates=True, or leave it out",
-            )
+            rule = "must not be True where covariates=False: it is what covariates "
+            rule += "leave open"
+            remedy = "say covariates=True, or leave it out"
+            raise FitError("residual", rule, True, remedy=remedy)
         if self.learn_scale and self.covariates and not self.residual:
-            raise FitError(
-                "learn_scale",
-                "must not be True where covariates=True and residual=False: it is "
-                "the scale of the residual",
-                True,
-                remedy="say residual=True, or leave it out",
-            )
+            rule = "must not be True where covariates=True and residual=False: it is "
+            rule += "the scale of the residual"
+            remedy = "say residual=True, or leave it out"
+            raise FitError("learn_scale", rule, True, remedy=remedy)
         for name in ("tie_scale", "order_scale", "covariate_scale", "contest_scale"):
             check_real(name, getattr(self, name))
 
@@ -312,19 +284,15 @@ class PairwiseUtilityModel(UtilityModel):
         return self.covariates and not any(others)
 
     def parts(self, data: Comparisons) -> list[list[str]]:
-        """Return the names of arms whose order votes tell, the largest part first.
-
-        Covariates connect arms that never met: where votes tell every coefficient that
-        two arms differ in. A coefficient is told by pairs that differ in it.
-        """
-        found = data.parts()
-        if not self.covariates or len(found) == 1:
-            return found
-        return joined_by_covariates(data, found)
+        """Return the names of arms whose order votes tell, the largest part first."""
+        parts = data.parts()
+        if not self.covariates or len(parts) == 1:
+            return parts
+        return joined_by_covariates(data, parts)
 
     def remarks(self, data: Comparisons) -> tuple[str, ...]:
         """Return what one should know of the model for these data."""
-        found = unidentified_effects(
+        remarks = unidentified_effects(
             data,
             order=self.order_effect,
             contest=self.contest_covariates,
@@ -332,15 +300,15 @@ class PairwiseUtilityModel(UtilityModel):
             judges="judge" in getattr(self, "reads", ()),
         )
         if self.contest_covariates:
-            found += narrow_effects(data, self.contest_scale)
+            remarks += narrow_effects(data, self.contest_scale)
         if not self.covariates:
-            return found
+            return remarks
         # With a residual the option sets the scale of that.
         option = "" if self.residual else " (--prior-scale)"
         narrow = narrow_covariates(
             data.covariate_names, data.covariates, self.covariate_scale, option
         )
-        return (*found, *narrow, *untold_coefficients(data))
+        return (*remarks, *narrow, *untold_coefficients(data))
 
     def coords(self, data: Comparisons) -> dict[str, list[str]]:
         """Return labels along the named axes."""
@@ -383,12 +351,9 @@ class PairwiseUtilityModel(UtilityModel):
         difference: Float[Array | np.ndarray, " row"],
         tie: Float[Array | np.ndarray, " row"],
     ) -> RowDerivatives:
-        """Return the derivatives of the log likelihood of each row in closed form.
-
-        Used where the class that has it also has :meth:`outcome_logs`: a subclass with
-        another distribution gets the derivatives of its own by automatic
-        differentiation.
-        """
+        """Return the derivatives of the log likelihood of each row in closed form."""
+        # Used where the class that has it has :meth:`outcome_logs`, too: a subclass
+        # with another distribution is differentiated automatically.
         raise NotImplementedError
 
     def logs_of_rows(
@@ -404,12 +369,8 @@ class PairwiseUtilityModel(UtilityModel):
     def hessian(
         self, arrays: Votes
     ) -> Callable[[Float[Array, " D"]], Float[Array, "D D"]] | None:
-        """Return the Hessian of the log joint density in closed form, or None.
-
-        None where the prior is learned, has more beside coefficients of covariates, or
-        is another one than here: a subclass that overrides how quantities are sampled
-        loses the closed form, and its Hessian is found by automatic differentiation.
-        """
+        """Return the Hessian of the log joint density in closed form, or None."""
+        # A subclass that overrides how quantities are sampled loses it.
         mixed = self.covariates and not self._coefficients_alone
         if mixed or not self._has_normal_prior(arrays):
             return None
@@ -417,12 +378,9 @@ class PairwiseUtilityModel(UtilityModel):
         return PairwiseDensity(self, arrays, derivatives).hessian
 
     def closed_form(self, arrays: Votes | PairTables) -> PairwiseDensity | None:
-        """Return the log joint density with its derivatives in closed form, or None.
-
-        None where the prior is learned or another one than here, and where the
-        distribution of a vote comes without :meth:`vote_derivatives`. ``arrays`` of
-        None ask whether there is one for data that have what the model reads.
-        """
+        """Return the log joint density with its derivatives in closed form, or None."""
+        # Arrays of None ask whether there is one for data with all that the model
+        # reads.
         derivatives = self._derivatives()
         if derivatives is None or not self._has_normal_prior(arrays):
             return None
@@ -459,18 +417,12 @@ class PairwiseUtilityModel(UtilityModel):
 
     @property
     def utility_decides(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether i beats j exactly where its utility is larger.
-
-        So it is for the distributions here that come with their derivatives.
-        """
-        own = ("preference_matrices", "utilities", "logs_of_rows")
-        return self._derivatives() is not None and self._keeps(own)
+        """Whether i beats j exactly where its utility is larger."""
+        names = ("preference_matrices", "utilities", "logs_of_rows")
+        return self._derivatives() is not None and self._keeps(names)
 
     def preference_matrices(self, draws: Draws) -> Values:
-        """Return P(i beats j in a vote that is no tie), nobody shown first.
-
-        In a contest of equals, where there are covariates of it.
-        """
+        """Return P(i beats j in a vote that is no tie), nobody shown first."""
         utility = self.utilities(draws)
         tie = draws[self.tie_name] if self.ties else np.zeros(len(utility))
         if namespace(utility) is not np:
@@ -490,8 +442,8 @@ def _preference_program() -> Any:
     def preferences(model: Any, utility: Array, tie: Array) -> Array:
         utility, tie = jnp.asarray(utility), jnp.asarray(tie)
         differences = utility[:, :, None] - utility[:, None, :]
-        each = jax.vmap(jax.vmap(model.logs_of_rows, in_axes=(0, None)))
-        logs = each(differences, tie)
+        by_draw = jax.vmap(jax.vmap(model.logs_of_rows, in_axes=(0, None)))
+        logs = by_draw(differences, tie)
         decided = jax.nn.sigmoid(logs[..., 0] - logs[..., 1])
         return jnp.where(np.eye(utility.shape[1], dtype=bool), 0.5, decided)
 

@@ -86,7 +86,7 @@ class Votes:
         """Return utility (..., K) of the first arm minus the second's, (..., row)."""
         if namespace(utility) is np:
             # Twice as fast as an index, and most of the time of a fit of many votes.
-            won, lost = (np.take(utility, each, axis=-1) for each in
+            won, lost = (np.take(utility, arms, axis=-1) for arms in
                          (self.first, self.second))  # fmt: skip
             return np.subtract(won, lost, out=won)
         return utility[..., self.first] - utility[..., self.second]
@@ -106,20 +106,18 @@ class Votes:
         """Return sum over rows of weight (e_first - e_second)(e_first - e_second)^T."""
         xp = namespace(weight)
         num_arms = self.num_arms
-        place = self.first * num_arms + self.second
-        square = sums_at(place, -weight, num_arms**2).reshape(num_arms, num_arms)
-        own = sums_at(self.first, weight, num_arms)
-        own = own + sums_at(self.second, weight, num_arms)
-        return square + square.T + xp.eye(num_arms, dtype=weight.dtype) * own[None, :]
+        cell = self.first * num_arms + self.second
+        square = sums_at(cell, -weight, num_arms**2).reshape(num_arms, num_arms)
+        degrees = sums_at(self.first, weight, num_arms)
+        degrees = degrees + sums_at(self.second, weight, num_arms)
+        return (
+            square + square.T + xp.eye(num_arms, dtype=weight.dtype) * degrees[None, :]
+        )
 
 
 @dataclass(frozen=True)
 class PairTables:
-    """Votes of all ordered pairs, row K i + j for i shown first and j second.
-
-    What :class:`Votes` is to the models, without an index; the rows of an arm and
-    itself are empty.
-    """
+    """Votes of all ordered pairs, row K i + j for i shown first and j second."""
 
     counts: Float[Array | np.ndarray, "row outcome"]
     num_arms: int
@@ -150,11 +148,9 @@ class PairTables:
 
 @dataclass(frozen=True)
 class UnorderedPairs:
-    """Votes of all pairs i < j, row by row: what the fall along a ray needs of them.
+    """Votes of all pairs i < j, row by row: what the fall along a ray needs of them."""
 
-    Differences of many points are a product of matrices, which is many times as fast
-    inside a program as an index.
-    """
+    # A product of matrices is many times as fast inside a program as an index.
 
     counts: Float[Array | np.ndarray, "row outcome"]
     num_arms: int
@@ -174,15 +170,10 @@ class UnorderedPairs:
 def votes_of(model: Any, data: Comparisons) -> Votes:
     """Return the arrays of a pairwise model, with or without a column of ties."""
     if data.has_ties and not model.ties:
-        raise FitError(
-            "data",
-            f"must hold no ties, for which {type(model).__name__} has no place",
-            float(data.counts[:, 2].sum()),
-            remedy="say ties=True, or drop them with .without_ties(), or split them "
-            "with .with_split_ties()",
-        )
-    wants_covariates = getattr(model, "covariates", False)
-    wants_contest = getattr(model, "contest_covariates", False)
+        rule = f"must hold no ties, for which {type(model).__name__} has no place"
+        remedy = "say ties=True, or drop them with .without_ties(), or split them "
+        remedy += "with .with_split_ties()"
+        raise FitError("data", rule, float(data.counts[:, 2].sum()), remedy=remedy)
     for name, known, lack, remedy in (
         (
             "order_effect",
@@ -208,22 +199,14 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
     ):
         if getattr(model, name, False) and not known:
             raise FitError(name, f"must not be True {lack}", True, remedy=remedy)
-    table = data.covariates if wants_covariates else np.zeros((data.num_arms, 0))
-    wants_contest = getattr(model, "contest_covariates", False)
-    if wants_contest and not data.contest_covariates:
-        raise FitError(
-            "contest_covariates",
-            "must not be True for votes without covariates of the contest",
-            True,
-            remedy="name columns of the votes with contest_covariates=[...] of "
-            "from_votes or read_comparisons (--contest-covariate)",
-        )
+    known_of_arms = getattr(model, "covariates", False)
+    table = data.covariates if known_of_arms else np.zeros((data.num_arms, 0))
     reads = columns_read(model, data)
     data = data if reads else data.without_columns()
     labels = {name: data.labels[name] for name in reads if name in data.labels}
     contest, units = None, ()
-    if wants_contest:
-        contest = np.stack([data.columns[each] for each in data.contest_covariates], 1)
+    if getattr(model, "contest_covariates", False):
+        contest = np.stack([data.columns[name] for name in data.contest_covariates], 1)
         sizes = np.linalg.norm(contest, axis=0) / np.sqrt(max(len(contest), 1))
         units = tuple(np.where(sizes > 0.0, sizes, 1.0).tolist())
         contest = contest / units
@@ -237,33 +220,26 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
             name: data.columns[name].astype(np.int32 if name in labels else np.float64)
             for name in reads
         },
-        sizes=tuple((name, len(each)) for name, each in labels.items()),
+        sizes=tuple((name, len(names)) for name, names in labels.items()),
         contest=contest,
         contest_units=units,
     )
 
 
 def columns_read(model: Any, data: Comparisons) -> list[str]:
-    """Return the columns that a model reads.
-
-    Its own, covariates of the contest, and where nobody was first.
-
-    ``FitError`` if the votes lack one.
-    """
-    found: list[str] = list(getattr(model, "reads", ()))
-    for name in found:
+    """Return the columns that a model reads."""
+    names: list[str] = list(getattr(model, "reads", ()))
+    for name in names:
         if name not in data.columns:
-            raise FitError(
-                "data",
-                f"{model.title} reads the column {name!r}, which the votes do not "
-                f"carry (they carry {', '.join(data.columns) or 'none'})",
-                remedy="keep it with columns={{name!r}: ...} of from_votes, or an "
-                "option of read_comparisons",
-            )
+            rule = f"{model.title} reads the column {name!r}, which the votes do not "
+            rule += f"carry (they carry {', '.join(data.columns) or 'none'})"
+            remedy = "keep it with columns={{name!r}: ...} of from_votes, or an "
+            remedy += "option of read_comparisons"
+            raise FitError("data", rule, remedy=remedy)
     if getattr(model, "contest_covariates", False):
-        found += [name for name in data.contest_covariates if name not in found]
+        names += [name for name in data.contest_covariates if name not in names]
     effect = getattr(model, "order_effect", False) and NEUTRAL in data.columns
-    return [*found, NEUTRAL] if effect and NEUTRAL not in found else found
+    return [*names, NEUTRAL] if effect and NEUTRAL not in names else names
 
 
 def with_one_label(

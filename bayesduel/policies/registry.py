@@ -21,7 +21,6 @@ from bayesduel.errors import ArgumentError
 from bayesduel.models.in_policies.names import (
     changed_numbers,
     is_posterior,
-    numbers_that_differ,
 )
 
 # Folders of policies in the order of lists; others follow by name
@@ -211,7 +210,7 @@ def _change(name: str, value: Any, default: Any) -> list[str]:
         if value.name != default.name:
             numbers, kind = changed_numbers(value), [f"{name}={value.name}"]
         else:
-            numbers, kind = numbers_that_differ(value, default), []
+            numbers, kind = changed_numbers(value, default), []
         return kind + [f"{x}={value_text(y)}" for x, y in numbers.items()]
     return [] if _same(value, default) else [f"{name}={value}"]
 

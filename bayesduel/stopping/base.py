@@ -18,20 +18,14 @@ from numpy.typing import ArrayLike
 
 from bayesduel.errors import StoppingRuleError
 from bayesduel.ops.code_digest import functions_digest, is_users
-from bayesduel.ops.scalar.compiled import (
-    BY_STATE,
-    by_state,
-    compiled,
-    implement_one,
-)
+from bayesduel.ops.scalar.compiled import BY_STATE, by_state, compiled, implement_one
 from bayesduel.ops.scalar.uncompiled import unpacked
 from theory.arguments import integer_from
 
 NOBODY: Any = np.int64(-1)
 """In place of an arm, where none is named; of the type of an arm."""
 
-GO_ON = -2
-"""Result of ``observe``: do not stop. Numbers of arms and ``NOBODY`` stop."""
+GO_ON = -2  # Result of ``observe``: do not stop. Numbers of arms and ``NOBODY`` stop.
 
 MOST_ARMS = 150
 """Arms up to which Python takes a second at most for a table of counts.
@@ -108,10 +102,7 @@ def count(state: Any, one: int, other: int, won: int, lost: int) -> None:
 
 @by_state
 def look(state: Any, in_full: bool) -> StoppingState:
-    """Conclude from the duels that were counted.
-
-    Unless ``in_full``, the evidence may be wrong where it does not suffice.
-    """
+    """Conclude from the duels that were counted."""
     raise NotImplementedError
 
 
@@ -130,8 +121,8 @@ _COUNT, _LOOK = count, look
 def observe(state: Any, first: int, second: int, won: bool) -> int:
     """Take in that ``first`` has won or lost a duel; return an arm, or a code above."""
     count(state, first, second, int(won), int(not won))
-    found = look(state, False)
-    return found.answer if found.stopped else GO_ON
+    seen = look(state, False)
+    return seen.answer if seen.stopped else GO_ON
 
 
 @compiled
@@ -147,11 +138,11 @@ def conclude(state: Any, wins: Float[np.ndarray, "K K"]) -> StoppingState:
     """Count duels into a new state and look: in Python or, of many arms, compiled."""
     counts = wins.astype(np.int64)
     if len(counts) > MOST_ARMS:
-        found = _program(f"{part_name(state)}-table")(state, counts)
+        concluded = _program(f"{part_name(state)}-table")(state, counts)
     else:
         # Python reads fields of records, as Numba does.
-        found = _count_and_look(unpacked(state), unpacked(counts))
-    stopped, answer, leader, evidence, threshold = found
+        concluded = _count_and_look(unpacked(state), unpacked(counts))
+    stopped, answer, leader, evidence, threshold = concluded
     return StoppingState(
         bool(stopped), int(answer), int(leader), float(evidence), float(threshold)
     )
@@ -174,14 +165,7 @@ def _count_and_look(state: Any, wins: Int[Any, "K K"]) -> StoppingState:
 
 
 def part_name(state: Any) -> str:
-    """Return how the part of compiled programs that stops with a state is called.
-
-    Examples
-    --------
-    >>> from bayesduel.stopping import Budget, FixedNumber
-    >>> part_name((FixedNumber(5) | Budget(9)).new_state(2))
-    'Shares-or-DuelsLeft'
-    """
+    """Return how the part of compiled programs that stops with a state is called."""
     if isinstance(state, OneOrOther):
         return f"{part_name(state.one)}-or-{part_name(state.other)}"
     if isinstance(state, LooksLeft):
@@ -223,14 +207,14 @@ class FirstOf(StoppingRule):
         if not isinstance(given, tuple) or not given:
             rule = "must be a tuple of at least one rule"
             raise StoppingRuleError("rules", rule, given)
-        for index, each in enumerate(given):
-            check_rule("rules", each, index)
+        for index, member in enumerate(given):
+            check_rule("rules", member, index)
 
     def new_state(self, num_arms: int) -> Any:
         """Return the states of all rules."""
         *others, last = (rule.new_state(num_arms) for rule in self.rules)
-        for each in reversed(others):
-            last = OneOrOther(each, last)
+        for state in reversed(others):
+            last = OneOrOther(state, last)
         return last
 
 
@@ -294,8 +278,8 @@ class LooksLeft(NamedTuple):
     """The state of a rule that is looked at after every so many duels only."""
 
     rule: Any
+    # Duels between two looks, and those that were counted.
     counts: Int[np.ndarray, " 2"]
-    """Duels between two looks, and those that were counted."""
 
 
 def _count_for_look(
@@ -309,9 +293,9 @@ def _look_sometimes(state: LooksLeft, in_full: bool) -> StoppingState:
     looks = state.counts[1] % state.counts[0] == 0
     if not looks and not in_full:
         return conclusion(False, NOBODY, 0.0, 0.0)
-    found = look(state.rule, in_full)
-    stopped = found.stopped and looks
-    return conclusion(stopped, found.leader, found.evidence, found.threshold)
+    seen = look(state.rule, in_full)
+    stopped = seen.stopped and looks
+    return conclusion(stopped, seen.leader, seen.evidence, seen.threshold)
 
 
 implement(LooksLeft, _count_for_look, _look_sometimes)
@@ -350,11 +334,7 @@ def check_duels(value: Any) -> None:
 def check_rule(argument: str, value: Any, index: int | None = None) -> StoppingRule:
     """Return ``value`` if it is a rule for stopping."""
     if not isinstance(value, StoppingRule):
-        raise StoppingRuleError(
-            argument,
-            "must be a rule of bayesduel.stopping",
-            value,
-            index=index,
-            remedy="give stopping.AnytimeEvidence(0.05), for instance",
-        )
+        rule = "must be a rule of bayesduel.stopping"
+        remedy = "give stopping.AnytimeEvidence(0.05), for instance"
+        raise StoppingRuleError(argument, rule, value, index=index, remedy=remedy)
     return value

@@ -30,8 +30,7 @@ from theory.identification.beta_fraction import incomplete_beta_fraction
 
 _fraction = compiled(incomplete_beta_fraction)
 
-ROUNDING = 1e-9
-"""A p-value has to be below its level by more than that share of it."""
+ROUNDING = 1e-9  # A p-value has to be below its level by more than that share of it.
 
 
 @dataclass(frozen=True)
@@ -222,8 +221,8 @@ def _leader(state: Shares, without: int) -> int:
     """Return the arm with the largest share won, but for one arm."""
     best, most = -1, -math.inf
     for arm in range(state.arms.size):
-        each = state.arms[arm]
-        share = each.won / each.met if each.met > 0 else -1.0
+        shares = state.arms[arm]
+        share = shares.won / shares.met if shares.met > 0 else -1.0
         if arm != without and share > most:
             best, most = arm, share
     return best

@@ -145,11 +145,9 @@ class EvidenceSoFar(NamedTuple):
 
     now: Records
     pairs: Records
+    # Arms beaten at no cost, for every arm; set where evidence is computed.
     beaten: Int[np.ndarray, " K"]
-    """Arms beaten at no cost, for every arm; set where evidence is computed."""
-
-    smallest: Float[np.ndarray, " N"]
-    """Room for sorting."""
+    smallest: Float[np.ndarray, " N"]  # Room for sorting.
 
 
 def _count_evidence(
@@ -204,18 +202,15 @@ def _look_at_evidence(state: EvidenceSoFar, in_full: bool) -> StoppingState:
             now.base += state.pairs[one, other].better - state.pairs[one, other].cost
     now.bound = -math.inf
     for arm in range(num_arms):
-        found = now.base + _least_turned(state, arm)
-        if found > now.bound:
-            now.bound, leader = found, arm
+        evidence = now.base + _least_turned(state, arm)
+        if evidence > now.bound:
+            now.bound, leader = evidence, arm
     return conclusion(now.bound >= now.threshold, leader, now.bound, now.threshold)
 
 
 @compiled
 def _least_turned(state: EvidenceSoFar, arm: int) -> float:
-    """Return the least cost at which some rival has more wins than an arm.
-
-    Or more, where that gives no more evidence than the arms before.
-    """
+    """Return the least cost at which some rival has more wins than an arm."""
     now, num_arms, least, lost = state.now[0], len(state.pairs), math.inf, 0
     for other in range(num_arms):
         lost += other != arm and state.pairs[other, arm].cost == 0.0
@@ -239,18 +234,18 @@ def _cost_of_rival(state: EvidenceSoFar, arm: int, rival: int, missing: int) -> 
             continue
         for cost in (state.pairs[rival, other].cost, state.pairs[other, arm].cost):
             if cost > 0.0 and (count < missing or cost < smallest[count - 1]):
-                place = count if count < missing else count - 1
-                count = max(count, place + 1)
-                while place > 0 and smallest[place - 1] > cost:
-                    smallest[place] = smallest[place - 1]
-                    place -= 1
-                smallest[place] = cost
+                index = count if count < missing else count - 1
+                count = max(count, index + 1)
+                while index > 0 and smallest[index - 1] > cost:
+                    smallest[index] = smallest[index - 1]
+                    index -= 1
+                smallest[index] = cost
     direct, total = state.pairs[rival, arm].cost, 0.0
     with_direct = direct if direct > 0.0 else math.inf
-    for place in range(missing):
-        if place == missing - 2:
+    for index in range(missing):
+        if index == missing - 2:
             with_direct += total
-        total = total + smallest[place] if place < count else math.inf
+        total = total + smallest[index] if index < count else math.inf
     return min(total, with_direct)
 
 
@@ -297,10 +292,8 @@ def bets(
 def log_bets(
     won: int, lost: int, prior: float, bound: float, above: float, below: float
 ) -> tuple[float, float]:
-    """Return log E of the bets on p > bound and on p < bound.
-
-    ``above`` and ``below`` are `log_whole` of the bound and of 1 - bound.
-    """
+    """Return log E of the bets on p > bound and on p < bound."""
+    # ``above`` and ``below`` are `log_whole` of the bound and of 1 - bound.
     x, y, rest = won + prior, lost + prior, 1.0 - bound
     log_bound, log_rest = math.log(bound), math.log(rest)
     both = math.lgamma(x) + math.lgamma(y) - math.lgamma(x + y)
@@ -387,17 +380,13 @@ class PosteriorSoFar(NamedTuple):
 
     now: Records
     wins: Int[np.ndarray, "K K"]
+    # [i, j]: Q_ij = P(theta_ij > 1/2); 0 on the diagonal.
     probability: Float[np.ndarray, "K K"]
-    """[i, j]: Q_ij = P(theta_ij > 1/2); 0 on the diagonal."""
-
-    score: Float[np.ndarray, " K"]
-    """Expected number of wins,"""
-
+    score: Float[np.ndarray, " K"]  # Expected number of wins,
+    # and whether duels have been counted since it was computed.
     is_old: Bool[np.ndarray, " K"]
-    """and whether duels have been counted since it was computed."""
-
+    # [r]: P(the pairs so far supply at least r), of one rival; r up to K.
     tail: Float[np.ndarray, " N"]
-    """[r]: P(the pairs so far supply at least r), of one rival; r up to K."""
 
 
 def _count_posterior(
@@ -449,8 +438,7 @@ def _look_at_posterior(state: PosteriorSoFar, in_full: bool) -> StoppingState:
         for other in range(num_arms):
             if other != rival and other != leader:
                 most += 2
-                own = state.probability[rival, other]
-                _add(tail, own, most - 1)
+                _add(tail, state.probability[rival, other], most - 1)
                 _add(tail, state.probability[other, leader], most)
         direct = state.probability[rival, leader]
         wrong += direct * tail[num_arms - 2] + (1.0 - direct) * tail[num_arms]
@@ -460,10 +448,7 @@ def _look_at_posterior(state: PosteriorSoFar, in_full: bool) -> StoppingState:
 
 @compiled
 def _add(tail: Float[np.ndarray, " N"], probability: float, number: int) -> None:
-    """Let a pair count, the ``number``-th of 2 K - 4.
-
-    Of the end only what the others can still raise to K - 2 is of use.
-    """
+    """Let a pair count, the ``number``-th of 2 K - 4."""
     size = tail.size - 1
     least, most = max(1, number - size + 2), min(number, size)
     above = tail[most]

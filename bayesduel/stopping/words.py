@@ -11,15 +11,9 @@ from bayesduel.stopping.base import FirstOf, StoppingRule
 
 @cache
 def rules() -> dict[str, type[StoppingRule]]:
-    """Return the rules of the package by the words that are typed.
-
-    Examples
-    --------
-    >>> list(rules())
-    ['anytime', 'budget', 'fixed', 'intervals', 'p-value', 'posterior']
-    """
+    """Return the rules of the package by the words that are typed."""
     public = [getattr(stopping, name) for name in dir(stopping)]
-    words = {getattr(each, "word", ""): each for each in public}
+    words = {getattr(rule, "word", ""): rule for rule in public}
     return {word: words[word] for word in sorted(words) if word}
 
 
@@ -67,7 +61,7 @@ def rule_text(rule: StoppingRule) -> str:
     'anytime:delta=0.05|budget:duels=1000'
     """
     several = rule.rules if isinstance(rule, FirstOf) else (rule,)
-    text = "|".join(_one_rule_text(each) for each in several)
+    text = "|".join(_one_rule_text(part) for part in several)
     try:
         same = parse_rule(text) == rule
     except ValueError:
@@ -101,11 +95,11 @@ def _one(text: str) -> StoppingRule:
         for field in fields(rules()[name])  # pyright: ignore[reportArgumentType]
     }
     given = {}
-    for each in filter(None, rest.split(",")):
-        key, equals, value = (part.strip() for part in each.partition("="))
+    for setting in filter(None, rest.split(",")):
+        key, equals, value = (part.strip() for part in setting.partition("="))
         if key not in known or not equals:
             rule = f"has no parameter like that; {name} has {', '.join(known)}"
-            raise StoppingRuleError("stopping", rule, each)
+            raise StoppingRuleError("stopping", rule, setting)
         given[key] = literal(value)
     first = next(iter(known))
     if first not in given:

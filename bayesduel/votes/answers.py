@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["parse_sets", "parse_votes", "refuse_named"]
 
+# How titles of a table begin that says otherwise who won.
 _OF_PAIRS = ("winner", "wins", "score", "home")
-"""How titles of a table begin that says otherwise who won."""
 
 
 def parse_votes(
@@ -39,15 +39,7 @@ def parse_votes(
     order: Sequence[str] | None = None,
     places: Sequence[str] | None = None,
 ) -> VoteRows | Rankings | Choices:
-    """Return the votes in a file: rows on pairs, rankings, or choices out of sets.
-
-    Ballots of PrefLib are known by how the name of the file ends. A table holds
-    rankings where ``order`` or ``places`` say so, or its titles (``1st choice``) and no
-    other columns hold votes. It holds sets where it has a column ``best`` or ``most``,
-    or ``arms`` names more than two columns, or it is what ``bayesduel study export
-    --votes`` wrote of such a study. ``ComparisonDataError`` where the format names
-    what votes of another kind have.
-    """
+    """Return the votes in a file: rows on pairs, rankings, or choices out of sets."""
     if path.suffix.lower() in SUFFIXES:
         rule = f"is for a table of votes, and {path.name} holds ballots"
         refuse_named(reading, rule, remedy="whole ballots are fitted by Plackett-Luce")
@@ -82,10 +74,7 @@ def parse_sets(
     rule: str,
     remedy: str = "",
 ) -> Choices:
-    """Return the best, or best and worst, of sets.
-
-    ``ComparisonDataError`` with the rule where the format names what sets have not.
-    """
+    """Return the best, or best and worst, of sets."""
     refuse_named(reading, rule, "arms", "winner", "where", "missing", remedy=remedy)
     columns: dict[str, Any] = {"best": reading.winner, "worst": worst}
     return read_sets(

@@ -15,11 +15,8 @@ from bayesduel.files.csv_cells import unguarded
 from theory.arguments import items_of, true_or_false
 from theory.validation import any_array, holds_more_than, refuse_entries
 
-MOST_LABELS = 10**8
-"""Rows of a table of single votes."""
-
-MOST_VOTES = 1e15
-"""Sums of numbers up to here are exact in float64."""
+MOST_LABELS = 10**8  # Rows of a table of single votes.
+MOST_VOTES = 1e15  # Sums of numbers up to here are exact in float64.
 
 # Characters without a width, which copying from a page puts around a name.
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
@@ -42,11 +39,8 @@ def flag(value: object, argument: str) -> bool:
 
 
 def composed(label: Any) -> str:
-    """Return a label as text, accented letters in one character (Unicode's NFC).
-
-    Spaces and characters without a width are removed from both ends, and so is the
-    apostrophe that exports put before what a spreadsheet would take for a formula.
-    """
+    """Return a label as text, accented letters in one character (Unicode's NFC)."""
+    # Without space, characters of no width, and the apostrophe that guards formulas.
     text = str(label)
     if text.isascii():
         return unguarded(text.strip())
@@ -117,13 +111,13 @@ def labels_of(name: str, values: Any) -> tuple[Any, ...]:
         different = labels
     for label in different:
         if _is_missing(label):
-            row = next(row for row, each in enumerate(labels) if _is_missing(each))
+            row = next(row for row, entry in enumerate(labels) if _is_missing(entry))
             remedy = "name it, or leave out its row, as with dropna() of pandas"
             refuse(name, "is missing", label, index=row, remedy=remedy)
         # Numbers are names too, as those of the columns of a table.
         plain = isinstance(label, str | int | float | np.generic)
         if not plain or not _UNWRITABLE.isdisjoint(str(label)):
-            row = next(row for row, each in enumerate(labels) if each is label)
+            row = next(row for row, entry in enumerate(labels) if entry is label)
             refuse(name, "must be a name that can be written to a file", label,
                    index=row)  # fmt: skip
     return labels
@@ -212,7 +206,7 @@ def arm_positions(
     for text in set(texts) - position.keys():
         number = _WHOLE_FLOAT.fullmatch(text)
         if number is None or number[1] not in position:
-            row = next(row for row, each in enumerate(texts) if each not in position)
+            row = next(row for row, known in enumerate(texts) if known not in position)
             text, listed = texts[row], shortened(arm_names)
             remedy = f"{near_names(text, arm_names)}the {len(arm_names)} arms: {listed}"
             rule = f"names the unknown arm {text!r}"
@@ -229,7 +223,7 @@ def shortened(names: Sequence[str], most: int = 6) -> str:
 
 def check_lengths(**columns: Any) -> None:
     """Raise unless all columns are equally long."""
-    lengths = [len(each) for each in columns.values()]
+    lengths = [len(column) for column in columns.values()]
     if len(set(lengths)) > 1:
         *names, last = columns
         refuse(f"{', '.join(names)} and {last}", "must be equally long", lengths)
@@ -253,7 +247,7 @@ def check_array(
         n not in (None, m) for n, m in zip(shape, values.shape, strict=True)
     ):
         words = {"i": "integers", "f": "floats", "b": "True and False"}[kind]
-        size = ", ".join("n" if each is None else str(each) for each in shape)
+        size = ", ".join("n" if length is None else str(length) for length in shape)
         if isinstance(values, np.ndarray):
             values = f"{values.dtype}{list(values.shape)}"
         rule = f"must be an array of {words} of the shape ({size})"
@@ -289,10 +283,7 @@ def check_different(
 def groups_of(
     keys: Sequence[Shaped[np.ndarray, " vote"]],
 ) -> tuple[Int64[np.ndarray, " group"], Int64[np.ndarray, " vote"]]:
-    """Return the first row of each group of equal rows, and the group of each row.
-
-    Groups are sorted by the first key, then by the second, and so on.
-    """
+    """Return the first row of each group of equal rows, and the group of each row."""
     joint, size = np.zeros(len(keys[0]), dtype=np.int64), 1
     for key in keys:
         if key.dtype.kind == "i" and key.size and key.min() >= 0:
@@ -321,17 +312,14 @@ def codes_of(
 ) -> tuple[Int64[np.ndarray, " row"], tuple[str, ...]]:
     """Return the place of each label among the different ones, and these, sorted."""
     names = tuple(sorted(set(labels)))
-    place = {label: at for at, label in enumerate(names)}
-    return np.array([place[label] for label in labels], dtype=np.int64), names
+    position = {label: at for at, label in enumerate(names)}
+    return np.array([position[label] for label in labels], dtype=np.int64), names
 
 
 def components(
     edges: Any, connection: str, arm_names: Sequence[str]
 ) -> list[list[str]]:
-    """Return the names in each part of a directed graph, the largest part first.
-
-    ``edges`` is a table (node, node), sparse or not; nodes after the arms are left out.
-    """
+    """Return the names in each part of a directed graph, the largest part first."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 

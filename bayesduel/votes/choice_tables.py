@@ -86,11 +86,11 @@ def read_choices(
     table = Table(source, missing="keep")
     # A number such as -1 may stand for none.
     chosen = table.whole_numbers(choice, least=-MOST_VOTES).astype(np.int64)
-    names = [each for each in table.titles if each != choice]
+    names = [title for title in table.titles if title != choice]
     names = arm_names_of(names if arm_names is None else arm_names, None)
     table.say_what_is_read({"choice": [choice], "arms": names})
     offered = np.stack(
-        [table.whole_numbers(each, flags=True) for each in names], axis=1
+        [table.whole_numbers(name, flags=True) for name in names], axis=1
     )
     if np.any(offered > 1):
         row, arm = np.argwhere(offered > 1)[0]
@@ -182,7 +182,7 @@ def read_long_choices(
     table.check_values([case, alternative, *([person] if person else [])])
     (labels,), different = table.same_labels(alternative)
     if arm_names is None:
-        arm_names = [each for each in different if each != none]
+        arm_names = [name for name in different if name != none]
     names = arm_names_of(arm_names, None)
     # None of them is the last column.
     wide = names if none is None else (*names, none)
@@ -212,13 +212,13 @@ def read_long_choices(
         of_case[row] = who
         differ = np.bincount(row, of_case[row] != who, len(occurring))
         check(differ == 0, "is of several persons")
-        persons = [people[each] for each in of_case]
+        persons = [people[code] for code in of_case]
     values, titles = None, None
     if known:
         # None of them has no attributes.
         read = (here & (column < len(names)))[:, None]
-        asked = {title: [title] for title in known}
-        titles, of_rows = _attributes_of(table, asked, read)
+        columns = {title: [title] for title in known}
+        titles, of_rows = _attributes_of(table, columns, read)
         values = np.zeros((*offered.shape, len(titles)))
         values[row, column] = of_rows[:, 0]
         values = values[:, : len(names)]
@@ -295,27 +295,28 @@ def read_wide_choices(
         alternatives = labels_of("alternatives", alternatives)
     table = Table(source, names=[none, *(alternatives or ())])
     table.keep_rows(where)
-    asked = _attributes_asked(attributes)
+    columns = _attributes_asked(attributes)
     choice = composed(choice)
     left = [title for title in (choice, person, weight) if title is not None]
     if alternatives is None:
-        alternatives = _alternatives_in(table, asked, left)
+        alternatives = _alternatives_in(table, columns, left)
     names = arm_names_of(alternatives, None)
     offers: list[str | None] = []
     if isinstance(available, str):
         offers = _titles_of(table, available, None, names, left)
     elif available is not None:
-        columns = labels_of("available", available)
-        offers = _titles_of(table, "available", columns, names, left)
+        named = labels_of("available", available)
+        offers = _titles_of(table, "available", named, names, left)
     shown = {
-        name: _titles_of(table, name, own, names, left) for name, own in asked.items()
+        name: _titles_of(table, name, titles, names, left)
+        for name, titles in columns.items()
     }
-    read = [title for each in [*shown.values(), offers] for title in each if title]
+    read = [title for titles in [*shown.values(), offers] for title in titles if title]
     table.say_what_is_read({"choice": left, "attributes": read})
     here = np.ones((table.num_rows, len(names)), dtype=bool)
-    for place, title in enumerate(offers):
+    for index, title in enumerate(offers):
         if title is not None:
-            here[:, place] = table.yes_or_no(title)
+            here[:, index] = table.yes_or_no(title)
     table.check_values([choice, *([person] if person else [])])
     (codes,), labels = table.same_labels(choice)
     known = {f"{choice}{name}": at for at, name in enumerate(names)}
@@ -336,7 +337,10 @@ def read_wide_choices(
             weights=1.0 if weight is None else table.numbers(weight),
         )  # fmt: skip
     except ComparisonDataError as error:
-        raise table.in_rows_of_file(error) from error
+        # Rows that were left out count in the file.
+        row = error.index
+        at = int(table.rows[row]) if isinstance(row, int) else row
+        raise error.renamed(error.argument, at) from error
 
 
 def _choices_of(
@@ -358,8 +362,8 @@ def _choices_of(
 def _words_of(**given: Any) -> list[str | None]:
     """Return single titles or words, without the space around them; None stays."""
     return [
-        None if each is None else composed(labels_of(name, [each])[0])
-        for name, each in given.items()
+        None if word is None else composed(labels_of(name, [word])[0])
+        for name, word in given.items()
     ]
 
 
@@ -380,7 +384,7 @@ def _parted_titles(
     table: Table, attribute: str, left: Sequence[str]
 ) -> list[dict[str, str]]:
     """Return columns of an attribute by alternative, for either place of its name."""
-    found: list[dict[str, str]] = []
+    parted: list[dict[str, str]] = []
     for remove in (str.removeprefix, str.removesuffix):
         rests = {
             remove(title, attribute).strip(_BETWEEN): title
@@ -390,18 +394,18 @@ def _parted_titles(
         rests.pop("", None)
         numbered = {name: title for name, title in rests.items() if name.isdigit()}
         # And not the rest of a word, as "ass" of class and cl.
-        found.append(numbered if len(numbered) > 1 else rests)
-    return found
+        parted.append(numbered if len(numbered) > 1 else rests)
+    return parted
 
 
 def _alternatives_in(
-    table: Table, asked: Mapping[str, Any], left: Sequence[str]
+    table: Table, columns: Mapping[str, Any], left: Sequence[str]
 ) -> list[str]:
     """Return the alternatives that all attributes have a column for."""
-    attributes = [name for name, titles in asked.items() if titles is None]
+    attributes = [name for name, titles in columns.items() if titles is None]
     parted = [_parted_titles(table, attribute, left) for attribute in attributes]
     for first, *others in zip(*parted, strict=True):
-        common = [name for name in first if all(name in each for each in others)]
+        common = [name for name in first if all(name in titles for titles in others)]
         if len(common) > 1:
             return common
     rule = (
@@ -416,18 +420,18 @@ def _alternatives_in(
 def _titles_of(
     table: Table,
     attribute: str,
-    asked: Sequence[str] | None,
+    named: Sequence[str] | None,
     alternatives: Sequence[str],
     left: Sequence[str],
 ) -> list[str | None]:
     """Return the column of an attribute for each alternative, None where it is 0."""
     listed = ", ".join(alternatives)
-    if asked is not None:
-        if len(asked) != len(alternatives):
+    if named is not None:
+        if len(named) != len(alternatives):
             rule = f"must have a column for each of {listed}"
             remedy = "an empty name says that it is 0"
-            refuse(attribute, rule, asked, remedy=remedy)
-        return [composed(title) or None for title in asked]
+            refuse(attribute, rule, named, remedy=remedy)
+        return [composed(title) or None for title in named]
     for titles in _parted_titles(table, attribute, left):
         if all(name in titles for name in alternatives):
             return [titles[name] for name in alternatives]
@@ -438,14 +442,12 @@ def _titles_of(
 
 
 def _attributes_of(
-    table: Table,
-    asked: Mapping[str, Sequence[str | None]],
-    here: NDArray[np.bool_],
+    table: Table, columns: Mapping[str, Sequence[str | None]], here: NDArray[np.bool_]
 ) -> tuple[list[str], NDArray[np.float64]]:
     """Return attributes, by their columns, in one table, and their names."""
-    found = [_values_of(table, *each, here) for each in asked.items()]
-    values = [np.zeros((*here.shape, 0)), *(each for _, each in found)]
-    return [word for words, _ in found for word in words], np.concatenate(
+    parts = [_values_of(table, *column, here) for column in columns.items()]
+    values = [np.zeros((*here.shape, 0)), *(numbers for _, numbers in parts)]
+    return [word for words, _ in parts for word in words], np.concatenate(
         values, axis=2
     )
 
@@ -453,31 +455,27 @@ def _attributes_of(
 def _values_of(
     table: Table, attribute: str, titles: Sequence[str | None], here: NDArray[np.bool_]
 ) -> tuple[list[str], NDArray[np.float64]]:
-    """Return an attribute as numbers, and their names: one, or one for each word.
-
-    A column of words becomes a 1 for each word but the first in the alphabet. Cells
-    are read where something was on offer.
-    """
+    """Return an attribute as numbers, and their names: one, or one for each word."""
     cells = np.full(here.shape, "0", dtype=object)
-    for place, title in enumerate(titles):
+    for index, title in enumerate(titles):
         if title is not None:
-            cells[:, place] = table.texts(title)
+            cells[:, index] = table.texts(title)
     there = here & np.array([title is not None for title in titles])
     read = cells[there].tolist()
     numbers = table.numbers_in(attribute, read)
     bad = np.flatnonzero(np.isnan(numbers)).tolist()
     if not bad:
-        found = np.zeros(here.shape)
-        found[there] = numbers
-        return [attribute], found[:, :, None]
+        values = np.zeros(here.shape)
+        values[there] = numbers
+        return [attribute], values[:, :, None]
     empty = [at for at, cell in enumerate(read) if not cell]
     if empty or len(bad) < len(read) or has_comma(read[bad[0]]):
         at = (empty or bad)[0]
-        row, place = np.argwhere(there)[at].tolist()
+        row, index = np.argwhere(there)[at].tolist()
         words, remedy = "is empty" if empty else "is no number, as others are", ""
         if has_comma(read[at]):
             words, remedy = "is a number with a comma", "write a point"
-        table.refuse(str(titles[place]), row, words, remedy)
+        table.refuse(str(titles[index]), row, words, remedy)
     words = sorted(set(read))
     if len(words) > _MOST_WORDS:
         rule = f"{attribute!r} has {len(words)} different words, at most {_MOST_WORDS}"
@@ -576,7 +574,7 @@ def read_sets(
         table.say_what_is_read(read)
         columns, names = table.same_labels(*titles)
         cells = [np.array([*names, ""], dtype=object)[codes] for codes in columns]
-        given = list(zip(*(each.tolist() for each in cells), strict=True))
+        given = list(zip(*(column.tolist() for column in cells), strict=True))
         said = _answers(table, picked, said, titles, given)
         if shown is None:
             _check_guess(table, titles, given, said)
@@ -584,7 +582,7 @@ def read_sets(
     names = {arm for row in rows for arm in row}
     arms = arm_names_of(sorted(names) if arm_names is None else arm_names, None)
     for at, row in enumerate(rows):
-        both = [each[at] for each in said if each[at] or not is_export]
+        both = [column[at] for column in said if column[at] or not is_export]
         where = f"row {int(table.rows[at])}"
         listed = ", ".join(row)
         if len(set(row)) < len(row):
@@ -598,7 +596,7 @@ def read_sets(
         if len(set(both)) < len(both):
             rule = f"{where} picks {both[0]!r} as best and as worst"
             refuse(table.name, rule, both)
-    last = None if worst is None else [each or None for each in said[-1]]
+    last = None if worst is None else [answer or None for answer in said[-1]]
     return Choices.from_subsets(rows, said[0], worst=last, arm_names=arms)
 
 
@@ -606,10 +604,10 @@ def _groups_of(titles: Sequence[str]) -> list[list[str]]:
     """Return groups of titles that differ in a number or a letter alone."""
     groups: dict[tuple[str, bool], list[str]] = {}
     for title in titles:
-        found = _NUMBERED.fullmatch(title)
-        if found and (found[2].isdigit() or not found[1] or found[1] != title[:-1]):
+        match = _NUMBERED.fullmatch(title)
+        if match and (match[2].isdigit() or not match[1] or match[1] != title[:-1]):
             # A letter counts where it stands alone, or after a separator.
-            groups.setdefault((found[1], found[2].isdigit()), []).append(title)
+            groups.setdefault((match[1], match[2].isdigit()), []).append(title)
     groups["one", True] = [title for title in titles if title.lower() in _WORDS]
     return [group for group in groups.values() if len(group) > 1]
 
@@ -628,8 +626,9 @@ def _shown(
         held = []
         for group in groups:
             names = {name for title in group for name in table.labels(title)[1]}
-            one, other = joined_labels([*said], [*names])  # 7.0 and 7 are one label.
-            if {*one} & {*other} or said & {*group}:
+            # 7.0 and 7 are one label.
+            both = set.intersection(*map(set, joined_labels([*said], [*names])))
+            if both or said & {*group}:
                 held.append(group)
         # Numbers may also be places in any of them.
         places = {str(at + 1) for at in range(max(map(len, groups)))}
@@ -653,15 +652,15 @@ def _answers(
 ) -> list[list[str]]:
     """Return the arms that each row picks: by name, or by column or place for all."""
     said = joined_labels(*said)
-    place = {str(at + 1): at for at in range(len(titles))}
-    place |= {each: at for at, each in enumerate(titles)}
+    position = {str(at + 1): at for at in range(len(titles))}
+    position |= {title: at for at, title in enumerate(titles)}
     pairs = [list(zip(column, rows, strict=True)) for column in said]
     meant = [
-        [row[place[each]] if each in place else "" for each, row in column]
+        [row[position[answer]] if answer in position else "" for answer, row in column]
         for column in pairs
     ]
     is_place = all(map(all, meant))
-    if not all(each in row for column in pairs for each, row in column):
+    if not all(answer in row for column in pairs for answer, row in column):
         return meant if is_place else said
     if is_place and meant != said:
         _LOGGER.warning(

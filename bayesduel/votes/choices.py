@@ -265,7 +265,7 @@ class Choices(CountedVotes):
         chosen = rows_of("chosen", chosen)
         check_lengths(attributes=table, chosen=chosen)
         counts = np.zeros((len(chosen), len(names) + 1))
-        picked = [row for row, each in enumerate(chosen) if each is not None]
+        picked = [row for row, choice in enumerate(chosen) if choice is not None]
         labels = labels_of("chosen", [chosen[row] for row in picked])
         counts[picked, arm_positions("chosen", labels, names)] = 1.0
         counts[:, -1] = 1.0 - counts.sum(axis=1)
@@ -325,8 +325,8 @@ class Choices(CountedVotes):
         last = rows_of("worst", [None] * len(chosen) if worst is None else worst)
         check_lengths(subsets=subsets, chosen=chosen, worst=last)
         if arm_names is None:
-            (found,) = joined_labels([label for subset in subsets for label in subset])
-            arm_names = sorted(set(found))
+            (labels,) = joined_labels([label for subset in subsets for label in subset])
+            arm_names = sorted(set(labels))
         names = arm_names_of(arm_names, None)
         weights = weights_of("weight", weight, len(chosen), "choices")
         # First of the best, then of the worst among the others.
@@ -356,11 +356,11 @@ class Choices(CountedVotes):
             is_best = offered[0, row, arm]
             rule = "is the best, too" if is_best else "was not on offer"
             refuse("worst", rule, names[arm], index=int(row))
-        told = counts[1].any(axis=1) & (offered[1].sum(axis=1) > 1)
+        useful = counts[1].any(axis=1) & (offered[1].sum(axis=1) > 1)
         return cls.from_counts(
-            np.concatenate([offered[0], offered[1, told]]),
-            np.concatenate([counts[0], counts[1, told]]), nothing, arm_names=names,
-            worst=np.arange(len(subsets) + told.sum()) >= len(subsets),
+            np.concatenate([offered[0], offered[1, useful]]),
+            np.concatenate([counts[0], counts[1, useful]]), nothing, arm_names=names,
+            worst=np.arange(len(subsets) + useful.sum()) >= len(subsets),
         )  # fmt: skip
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -377,8 +377,8 @@ class Choices(CountedVotes):
         row, chosen = np.nonzero(self.counts)
         offered = [tuple(names[subset]) for subset in self.offered]
         columns = {
-            "offered": [offered[each] for each in row],
-            "chosen": [[*names, None][each] for each in chosen],
+            "offered": [offered[index] for index in row],
+            "chosen": [[*names, None][arm] for arm in chosen],
             "count": self.counts[row, chosen],
         }
         return pd.DataFrame(columns)
@@ -406,11 +406,11 @@ class Choices(CountedVotes):
         if not self._are_subsets:
             if self.persons is None:
                 return [f"choice {row}" for row in range(len(self.offered))]
-            people = [self.person_names[each] for each in self.persons]
-            return [f"choice {row} by {each}" for row, each in enumerate(people)]
+            people = [self.person_names[person] for person in self.persons]
+            return [f"choice {row} by {person}" for row, person in enumerate(people)]
         ends = [""] * len(self.offered)
         if self.worst is not None:
-            ends = [" (worst)" * bool(each) for each in self.worst]
+            ends = [" (worst)" * bool(is_worst) for is_worst in self.worst]
         return [
             " | ".join(self.arm_names[arm] for arm in np.flatnonzero(subset)) + end
             for subset, end in zip(self.offered, ends, strict=True)
@@ -461,7 +461,7 @@ def _attributes_of(
         refuse("attributes", rule, table.shape)
     width = table.shape[2]
     if names is None:
-        names = [f"attribute {place}" for place in range(width)]
+        names = [f"attribute {index}" for index in range(width)]
     titles = tuple(map(composed, labels_of("attribute_names", names)))
     if len(titles) != width or len(set(titles)) < width:
         rule = f"must be {width} different names, one for each attribute"

@@ -43,14 +43,12 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger(__name__)
 
+# Outcomes of a vote: the first arm of the row wins, the second one, or neither.
 OUTCOMES = ("first", "second", "tie")
-"""Outcomes of a vote: the first arm of the row wins, the second one, or neither."""
-
+# Columns of labels, even where these are numbers.
 LABELS = ("judge", "context", "group", "cluster")
-"""Columns of labels, even where these are numbers."""
-
+# The column that says where neither arm was shown first, or was at home.
 NEUTRAL = "neutral"
-"""The column that says where neither arm was shown first, or was at home."""
 
 # Names that stand for something else in what is made of votes.
 _TAKEN = ("first", "second", "counts", "covariates", "num_arms", "arm", "pair", "vote",
@@ -107,7 +105,7 @@ class VoteRows:
 
     def chosen(self, places: Any, **changes: Any) -> VoteRows:
         """Return the rows at some places."""
-        columns = {name: each[places] for name, each in self.columns.items()}
+        columns = {name: column[places] for name, column in self.columns.items()}
         if "counts" not in changes:
             changes["counts"] = self.counts[places]
         first, second = self.first[places], self.second[places]
@@ -131,12 +129,8 @@ class VoteRows:
         )
 
     def added_up(self) -> VoteRows:
-        """Add up the rows of the same pair, with the same entries of columns.
-
-        Sorted by pair, then by the columns; rows without a vote are left out. Where the
-        order is not known the arm of the lower position comes first, and so it does
-        where neither was shown first.
-        """
+        """Add up the rows of the same pair, with the same entries of columns."""
+        # Where nobody is known to be first, the arm of the lower position is.
         rows, free = self, np.ones(len(self.first), dtype=bool)
         if self.order_known:
             free = self.columns.get(NEUTRAL, np.zeros(len(free))) != 0
@@ -146,7 +140,7 @@ class VoteRows:
             rows = replace(self, columns=columns)
         rows = rows.turned(free & (self.first > self.second))
         groups, index = groups_of([rows.first, rows.second, *rows.columns.values()])
-        sums = [np.bincount(index, each, len(groups)) for each in rows.counts.T]
+        sums = [np.bincount(index, outcome, len(groups)) for outcome in rows.counts.T]
         # Of no votes bincount returns integers.
         counts = np.stack(sums, axis=1).astype(np.float64)
         voted = counts.any(axis=1)
@@ -160,11 +154,11 @@ class VoteRows:
         names = arm_names_of(self.arm_names if arm_names is None else arm_names, None)
         if arm_names is not None:
             used = np.union1d(first, second)
-            place = np.zeros(len(self.arm_names), dtype=np.int64)
-            place[used] = arm_positions(
+            position = np.zeros(len(self.arm_names), dtype=np.int64)
+            position[used] = arm_positions(
                 "arm_names", [self.arm_names[arm] for arm in used], names
             )
-            first, second = place[first], place[second]
+            first, second = position[first], position[second]
         check_opponents(first, second, names, self.rows)
         rows = replace(self, first=first, second=second).added_up()
         data = Comparisons(
@@ -255,7 +249,9 @@ class Comparisons(CountedVotes):
                 check_each(name, column, (column >= 0) & (column <= most), rule)
             else:
                 check_each(name, column, np.isfinite(column), "must be finite")
-        known = [each for each in columns if each not in (*labels, *LABELS, NEUTRAL)]
+        known = [
+            column for column in columns if column not in (*labels, *LABELS, NEUTRAL)
+        ]
         fits = isinstance(contest, tuple) and len(set(contest)) == len(contest)
         if not fits or not set(contest) <= set(known):
             rule = "must be different columns of numbers that the votes carry, "
@@ -329,20 +325,20 @@ class Comparisons(CountedVotes):
             rule = f"must be a symmetric table of the shape {won.shape}"
             remedy = "give each pair's number in both places"
             refuse("ties", rule, tied.shape, remedy=remedy)
-        own = np.diagonal(won) + np.diagonal(tied)
-        if not flag(ignore_self, "ignore_self") and np.any(own > 0):
-            arm = int(np.argmax(own > 0))
-            rule = f"gives {names[arm]!r} {own[arm]:g} votes against itself"
+        of_itself = np.diagonal(won) + np.diagonal(tied)
+        if not flag(ignore_self, "ignore_self") and np.any(of_itself > 0):
+            arm = int(np.argmax(of_itself > 0))
+            rule = f"gives {names[arm]!r} {of_itself[arm]:g} votes against itself"
             remedy = "they say nothing: drop them with ignore_self=True"
             refuse("wins", rule, wins, remedy=remedy)
         # The number of rows hardly depends on the votes: a program is compiled for a
         # number of rows, and the first vote on another pair would make it anew.
         row, column = np.triu_indices(len(won), 1)
-        kept = (won + won.T + tied > 0)[row, column]
-        seen = int(kept.sum())
+        chosen = (won + won.T + tied > 0)[row, column]
+        seen = int(chosen.sum())
         wanted = max(_ALL_PAIRS, 1 << max(seen - 1, 0).bit_length())
-        kept[np.flatnonzero(~kept)[: wanted - seen]] = True
-        row, column = row[kept], column[kept]
+        chosen[np.flatnonzero(~chosen)[: wanted - seen]] = True
+        row, column = row[chosen], column[chosen]
         counts = [won[row, column], won[column, row], tied[row, column]]
         return cls(names, row, column, np.stack(counts, axis=1))
 
@@ -397,17 +393,17 @@ class Comparisons(CountedVotes):
             or of a bad weight.
         """
         given = {"first": first, "second": second, "winner": winner}
-        given = {name: labels_of(name, each) for name, each in given.items()}
+        given = {name: labels_of(name, labels) for name, labels in given.items()}
         check_lengths(**given)
         verdicts = verdicts_of(words)
         names = [] if arm_names is None else list(arm_names_of(arm_names, None))
-        one, other, said, names, texts = joined_labels(
+        lefts, rights, said, names, texts = joined_labels(
             *given.values(), names, list(verdicts)
         )
-        arms = arm_names_of(names or sorted({*one, *other}), None)
-        left = arm_positions("first", one, arms)
-        right = arm_positions("second", other, arms)
-        weights = weights_of("weight", weight, len(one), "votes")
+        arms = arm_names_of(names or sorted({*lefts, *rights}), None)
+        left = arm_positions("first", lefts, arms)
+        right = arm_positions("second", rights, arms)
+        weights = weights_of("weight", weight, len(lefts), "votes")
         check_opponents(left, right, arms)
         codes, answers = codes_of(said)
         verdicts = dict(zip(texts, verdicts.values(), strict=True))
@@ -479,13 +475,13 @@ class Comparisons(CountedVotes):
             refuse("counts", "must have 3 columns, the shape (n, 3)", votes.shape)
         votes = votes.reshape(-1, 3)
         one = whole_numbers("first", first).reshape(-1)
-        other = whole_numbers("second", second).reshape(-1)
-        check_lengths(first=one, second=other, counts=votes)
+        two = whole_numbers("second", second).reshape(-1)
+        check_lengths(first=one, second=two, counts=votes)
         known = flag(order_known, "order_known")
-        check_opponents(one, other, names)
+        check_opponents(one, two, names)
         extra = _row_columns(columns, len(one))
         contest = tuple(map(str, labels_of("contest_covariates", contest_covariates)))
-        return VoteRows(names, one, other, votes, known, *extra, contest).comparisons()
+        return VoteRows(names, one, two, votes, known, *extra, contest).comparisons()
 
     def with_covariates(
         self, values: ArrayLike, names: Sequence[str] | None = None
@@ -580,14 +576,15 @@ class Comparisons(CountedVotes):
         )
 
     def _with_rows(self, **changes: Any) -> Comparisons:
-        return self._with(replace(self._rows, **changes))
+        return self._with(replace(self.rows, **changes))
 
     def _with(self, rows: VoteRows) -> Comparisons:
         known = {"covariates": self.covariates, "covariate_names": self.covariate_names}
         return replace(rows.comparisons(), **known)
 
     @property
-    def _rows(self) -> VoteRows:
+    def rows(self) -> VoteRows:
+        """The same votes, row by row."""
         return VoteRows(
             self.arm_names, self.first, self.second, self.counts, self.order_known,
             self.columns, self.labels, self.contest_covariates,
@@ -644,8 +641,8 @@ class Comparisons(CountedVotes):
         ]
         more = [f" ({', '.join(row)})" for row in zip(*carried, strict=True)]
         return [
-            f"{self.arm_names[one]} vs {self.arm_names[other]}{end}"
-            for (one, other), end in zip(
+            f"{self.arm_names[left]} vs {self.arm_names[right]}{end}"
+            for (left, right), end in zip(
                 self._pairs.tolist(), more or [""] * len(self.first), strict=True
             )
         ]
@@ -721,7 +718,7 @@ class Comparisons(CountedVotes):
             rule = "must be True for all votes (no column 'neutral'), for two orders "
             refuse("order_known", f"{rule}to meet", self.order_known)
         voted = np.flatnonzero(self.counts.sum(axis=1) > 0)
-        rows = self._rows.chosen(voted)
+        rows = self.rows.chosen(voted)
         backward = rows.first > rows.second
         turned = rows.turned(backward)
         keys = [turned.first, turned.second, *turned.columns.values()]
@@ -746,7 +743,7 @@ class Comparisons(CountedVotes):
                    remedy=_ONE_QUESTION)  # fmt: skip
         there, back = self.counts[pairs[:, 0]], self.counts[pairs[:, 1]][:, [1, 0, 2]]
         counts = both_as_one(there, back, contradiction)
-        rows = self._rows.chosen(pairs[:, 0], counts=counts, order_known=False)
+        rows = self.rows.chosen(pairs[:, 0], counts=counts, order_known=False)
         return self._with(rows)
 
     def parts(self) -> list[list[str]]:
@@ -768,10 +765,10 @@ class Comparisons(CountedVotes):
         estimate of Bradley-Terry utilities exists (Ford 1957): some arm, or group,
         never lost to the rest.
         """
-        (one, other), (won, lost, tied) = self._pairs.T, self.counts.T
+        (left, right), (won, lost, tied) = self._pairs.T, self.counts.T
         beat, beaten = won + tied > 0, lost + tied > 0
-        winners = np.concatenate([one[beat], other[beaten]])
-        losers = np.concatenate([other[beat], one[beaten]])
+        winners = np.concatenate([left[beat], right[beaten]])
+        losers = np.concatenate([right[beat], left[beaten]])
         return self._components(winners, losers, "strong")
 
     def _components(
@@ -830,9 +827,9 @@ def _labelled_counts(
         if set(rows) != set(columns) and not (counted and len(rows) == len(columns)):
             sides = ("rows", rows, columns), ("columns", columns, rows)
             lacks = " and its ".join(
-                f"{side} lack {shortened([each for each in other if each not in own])}"
-                for side, own, other in sides
-                if not {*other} <= {*own}
+                f"{side} lack {shortened([n for n in others if n not in names])}"
+                for side, names, others in sides
+                if not {*others} <= {*names}
             )
             rule = f"must name the same arms in its rows and columns; its {lacks}"
             remedy = (
@@ -903,7 +900,7 @@ def _are_numbers(values: Any) -> bool:
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         return False
     plain = int, float, bool, np.number, np.bool_
-    return bool(len(values)) and all(isinstance(each, plain) for each in values)
+    return bool(len(values)) and all(isinstance(value, plain) for value in values)
 
 
 type Verdict = tuple[int, float]
@@ -918,8 +915,8 @@ def verdicts_of(words: Any) -> dict[str, Verdict]:
     # An array of no dimensions counts as iterable, and is not.
     many = isinstance(whole, Iterable) and getattr(whole, "ndim", 1) > 0
     entries = list(whole) if many else []
-    empty = [each is None or (isinstance(each, Sized) and not len(each))
-             for each in entries]  # fmt: skip
+    empty = [entry is None or (isinstance(entry, Sized) and not len(entry))
+             for entry in entries]  # fmt: skip
     rule = "must be three different ones"
     if len(entries) != len(_MEANT) or any(empty):
         refuse("words", f"{rule}: for the first arm, the second, and a tie", words)
@@ -946,18 +943,14 @@ def verdict_counts(
     verdicts: Mapping[str, Verdict],
     rows: Int64[np.ndarray, " vote"] | None = None,
 ) -> Float64[np.ndarray, "vote 3"]:
-    """Return the votes of each row for its two arms, and ties.
-
-    ``said`` are places among the ``answers``, names of arms or words; -1 is no answer.
-    An error names the row by its number among ``rows``.
-    """
-    place = {arm: position for position, arm in enumerate(arms)}
+    """Return the votes of each row for its two arms, and ties."""
+    position = {arm: index for index, arm in enumerate(arms)}
     by_word = [verdicts.get(answer, (-1, 1.0)) for answer in answers]
     # A last entry of each table is for the rows without an answer.
     outcomes, votes = map(np.array, zip(*by_word, (-1, 1.0), strict=True))
     word, named = outcomes[said], np.full(len(said), -1)
-    if not place.keys().isdisjoint(answers):
-        arm = np.array([*(place.get(answer, -2) for answer in answers), -2])[said]
+    if not position.keys().isdisjoint(answers):
+        arm = np.array([*(position.get(answer, -2) for answer in answers), -2])[said]
         named[arm == second] = 1
         named[arm == first] = 0
     meant = np.where(word < 0, named, word)

@@ -58,8 +58,8 @@ _OF_VOTES = {"winner", "preference"} | {
     plain(title) for pair in (*_KNOWN_PAIRS, *_KNOWN_SCORES) for title in pair
 }
 
+# Words that usually mean a tie, where nobody said which ones do.
 TIE_WORDS = ("tie", "draw", "tie (bothbad)", "both_bad", "bothbad")
-"""Words that usually mean a tie, where nobody said which ones do."""
 
 NOT_WHOLE = "give what a vote counts as a weight instead ({weight})"
 
@@ -102,75 +102,75 @@ class VoteFormat:
         if self.order_known is not None:
             flag(self.order_known, "order_known")
 
-    def kept(self) -> dict[str, str]:
+    def carried(self) -> dict[str, str]:
         """Return the columns that stay with each vote, by their names there."""
         names = "judge", "context", "neutral", "group", "cluster"
-        kept = {name: getattr(self, name) for name in names}
-        kept = {name: title for name, title in kept.items() if title is not None}
-        for name, title in kept.items():
+        carried = {name: getattr(self, name) for name in names}
+        carried = {name: title for name, title in carried.items() if title is not None}
+        for name, title in carried.items():
             if not isinstance(title, str):
                 refuse(name, "must be the title of a column", title)
         for name in "columns", "contest_covariates":
             for title in map(str, labels_of(name, getattr(self, name))):
-                if title in kept:
+                if title in carried:
                     rule = "must not be called as one that is read otherwise"
                     refuse(name, rule, title)
-                kept[title] = title
-        return kept
+                carried[title] = title
+        return carried
 
     def names_no_column(self) -> bool:
         """Return whether all columns are left to be guessed."""
         named = (self.arms, self.winner, self.wins, self.ties, self.scores, self.soft,
                  self.weight)  # fmt: skip
-        return all(each is None for each in named) and not self.kept()
+        return all(title is None for title in named) and not self.carried()
 
     def needed(self, titles: Sequence[str]) -> Sequence[str]:
         """Return the titles that are read for sure; beside wins any may hold ties."""
-        named = {*self.kept().values()}
-        for each in (self.arms, self.winner, self.scores, self.soft, self.weight):
-            named |= {*_listed(each)}
+        named = {*self.carried().values()}
+        for given in (self.arms, self.winner, self.scores, self.soft, self.weight):
+            named |= {*_listed(given)}
         named = {*map(composed, named)}
-        conditions = [each.lstrip() for each in _listed(self.where)]
+        conditions = [condition.lstrip() for condition in _listed(self.where)]
         counted = self.wins is not None or any(
-            plain(each) in _OF_WINS for each in titles
+            plain(title) in _OF_WINS for title in titles
         )
         read = [
             title
             for title in titles
             if title in named
             or plain(title) in _OF_VOTES
-            or any(each.startswith(title) for each in conditions)
+            or any(condition.startswith(title) for condition in conditions)
         ]
         return titles if counted or len(read) < 2 else read
 
 
-def columns_of(table: Table, asked: VoteFormat) -> Columns:
+def columns_of(table: Table, form: VoteFormat) -> Columns:
     """Return the columns of votes: those that were named, or the only usual ones."""
-    arms = _titles("arms", asked.arms) or _usual_arms(table)
-    is_one = asked.winner is None or isinstance(asked.winner, str | int)
+    arms = _titles("arms", form.arms) or _usual_arms(table)
+    is_one = form.winner is None or isinstance(form.winner, str | int)
     ways: Columns = {
-        "winner": _titles("winner", None if is_one else asked.winner),
-        "wins": _titles("wins", asked.wins),
-        "scores": _titles("scores", asked.scores),
-        "soft": () if asked.soft is None else (soft_parts(asked.soft)[0],),
+        "winner": _titles("winner", None if is_one else form.winner),
+        "wins": _titles("wins", form.wins),
+        "scores": _titles("scores", form.scores),
+        "soft": () if form.soft is None else (soft_parts(form.soft)[0],),
     }
-    if is_one and asked.winner is not None:
-        ways["winner"] = (str(asked.winner),)
+    if is_one and form.winner is not None:
+        ways["winner"] = (str(form.winner),)
     ways = {way: titles for way, titles in ways.items() if titles}
     if len(ways) > 1:
         said = [f"{way} ({' and '.join(titles)})" for way, titles in ways.items()][::-1]
         rule = f"{said[0]} say who won, and so does {said[1]}"
         refuse(table.name, rule, remedy="name one of them, not both")
     ways = ways or dict([_usual_way(table, arms)])
-    if asked.ties is not None:
-        labels_of("ties", asked.ties)
+    if form.ties is not None:
+        labels_of("ties", form.ties)
         if "wins" not in ways:
             said = " and ".join(next(iter(ways.values())))
             rule = f"ties are columns of counts, but {said} says who won each single "
             rule += "vote, and which were ties"
             remedy = "leave ties ({ties}) out, or name columns of counts ({wins})"
             refuse(table.name, rule, remedy=remedy)
-    weight = {} if asked.weight is None else {"weight": (str(asked.weight),)}
+    weight = {} if form.weight is None else {"weight": (str(form.weight),)}
     ties = {"ties": ()} if "wins" in ways else {}  # As they are not known yet.
     columns = {"arms": arms} | ways | ties | weight
     return {role: tuple(map(composed, titles)) for role, titles in columns.items()}
@@ -178,7 +178,7 @@ def columns_of(table: Table, asked: VoteFormat) -> Columns:
 
 def _listed(given: Any) -> list[str]:
     is_one = isinstance(given, str) or not isinstance(given, Iterable)
-    return [str(each) for each in ([given] if is_one else given) if each is not None]
+    return [str(title) for title in ([given] if is_one else given) if title is not None]
 
 
 def _titles(argument: str, titles: Any) -> tuple[str, ...]:
@@ -193,7 +193,7 @@ def soft_parts(soft: Any) -> tuple[str, float, float]:
     if soft is None:
         return "preference", 1.0, 2.0
     parts = soft if isinstance(soft, Sequence) and not isinstance(soft, str) else ()
-    numbers = [each for each in parts[1:] if isinstance(each, int | float)]
+    numbers = [part for part in parts[1:] if isinstance(part, int | float)]
     if len(parts) != 3 or len(numbers) != 2 or numbers[0] == numbers[1]:
         rule = "must be a column and the values for the first arm and for the second"
         refuse("soft", rule, soft, remedy='such as ("preference", 1, 2)')
@@ -204,8 +204,8 @@ def _usual(table: Table, known: Sequence[tuple[str, str]]) -> list[tuple[str, st
     """Return the pairs of titles that are usual, else those that are much like them."""
     if exact := [pair for pair in known if pair[0] in table and pair[1] in table]:
         return exact
-    like = ((table.usual(one), table.usual(other)) for one, other in known)
-    return [*dict.fromkeys((one, other) for one, other in like if one and other)]
+    like = ((table.usual(left), table.usual(right)) for left, right in known)
+    return [*dict.fromkeys((left, right) for left, right in like if left and right)]
 
 
 def _refuse_several(table: Table, pairs: list[tuple[str, str]], remedy: str) -> None:
@@ -252,10 +252,8 @@ def _usual_way(table: Table, arms: tuple[str, ...]) -> tuple[str, tuple[str, ...
         return "winner", (arms[1],)
     if arms[0].startswith("generator") and "preference" in table:
         return "soft", ("preference",)
-    rule = (
-        f"no column says who won: none of the usual columns (winner; wins_a and "
-        f"wins_b; score_a and score_b) is there, only {shortened(table.titles)}"
-    )
+    rule = "no column says who won: none of the usual columns (winner; wins_a and "
+    rule += f"wins_b; score_a and score_b) is there, only {shortened(table.titles)}"
     remedy = (
         "name a column of winners, which may be one of the arms ({winner}), or two of "
         "counts ({wins}), of scores ({scores}), or a soft preference ({soft})"
@@ -263,9 +261,9 @@ def _usual_way(table: Table, arms: tuple[str, ...]) -> tuple[str, tuple[str, ...
     refuse(table.name, rule, arms, remedy=remedy)
 
 
-def tie_columns(table: Table, columns: Columns, asked: Any) -> tuple[str, ...]:
+def tie_columns(table: Table, columns: Columns, named: Any) -> tuple[str, ...]:
     """Return the columns that count ties, where votes are counted per pair."""
-    ties = _usual_ties(table, columns) if asked is None else labels_of("ties", asked)
+    ties = _usual_ties(table, columns) if named is None else labels_of("ties", named)
     ties = tuple(map(composed, ties))
     named = [*columns["wins"], *ties]
     for title in named:
@@ -305,7 +303,7 @@ def _fills_gaps(table: Table, title: str, wins: tuple[str, ...]) -> bool:
         return False
     if not {name.lower() for name in table.labels(title)[1]} <= _ZERO_OR_ONE:
         return False
-    votes = np.stack([table.numbers(each, flags=True) for each in wins])
+    votes = np.stack([table.numbers(title, flags=True) for title in wins])
     undecided = votes.sum(axis=0) == 0
     said = table.numbers(title, flags=True, gaps=True) == 1
     return bool(said.any() and np.all(undecided[said]))

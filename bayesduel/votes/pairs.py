@@ -63,9 +63,10 @@ __all__ = [
 
 _LOGGER = logging.getLogger(__name__)
 
+# A list of three names or more as JSON, perhaps with the quotes of a table doubled.
 SEVERAL = re.compile(r'\[\s*("+[^"]*"+\s*,\s*){2}')
-"""A list of three names or more as JSON, perhaps with the quotes of a table doubled."""
 
+_TRUTH = re.compile("true|false", re.IGNORECASE)
 _DIAGONAL = frozenset("-xX*#\\/\u2013\u2014\u00d7")
 _AS_ROWS = "give a row for each pair, with columns wins_a, wins_b and ties"
 _OF_WINS = "give numbers of wins; `bayesduel compare` reads probabilities"
@@ -206,7 +207,7 @@ def read_comparisons(
     >>> read_comparisons(frame.assign(winner=["left", "tie"]))
     Comparisons(3 arms, 2 of 3 pairs, 2 votes, 1 ties)
     """
-    asked = VoteFormat(
+    form = VoteFormat(
         arms=arms, winner=winner, wins=wins, ties=ties, scores=scores, soft=soft,
         weight=weight, words=words, where=where, missing=missing, decimal=decimal,
         mirrored=mirrored, both_orders=both_orders, order_known=order_known,
@@ -214,7 +215,7 @@ def read_comparisons(
         contest_covariates=contest_covariates,
     )  # fmt: skip
     names = None if arm_names is None else arm_names_of(arm_names, None)
-    return parse_pairs(source, asked, names).comparisons(names)
+    return parse_pairs(source, form, names).comparisons(names)
 
 
 class GivenVotes(NamedTuple):
@@ -227,21 +228,16 @@ class GivenVotes(NamedTuple):
 def given_votes(
     votes: Any, *, with_judges: bool = False, level: int = logging.WARNING
 ) -> GivenVotes:
-    """Return votes as a table, in whatever form a user holds them.
-
-    A ``Comparisons``, a file, a data frame, a square table of wins, or a list of votes:
-    tuples (winner, loser) or (first, second, won), the latter perhaps with the judge
-    behind, or dictionaries by the titles of columns. ``with_judges`` keeps the column
-    "judge", which must be there. What is read is logged at a ``level``.
-    ``ComparisonDataError`` for anything else.
-    """
-    asked = VoteFormat(judge="judge" if with_judges else None)
+    """Return votes as a table, in whatever form a user holds them."""
+    # A Comparisons, file, data frame, square table of wins, or list of votes: tuples
+    # (winner, loser) or (first, second, won[, judge]), or dictionaries by title.
+    form = VoteFormat(judge="judge" if with_judges else None)
     if isinstance(votes, GivenVotes):
         return votes
 
     def read(source: Any) -> GivenVotes:
-        found = parse_pairs(source, asked, level=level).comparisons()
-        return GivenVotes(found, has_names=True)
+        comparisons = parse_pairs(source, form, level=level).comparisons()
+        return GivenVotes(comparisons, has_names=True)
 
     if isinstance(votes, Comparisons):
         return GivenVotes(votes, has_names=True)
@@ -270,7 +266,7 @@ def _are_rows(votes: Sequence[Any]) -> bool:
     """Say whether a list holds a vote in each entry, and not counts of wins."""
     first = votes[0] if votes else None
     if isinstance(first, list | tuple):
-        return any(isinstance(each, str) for each in first)
+        return any(isinstance(entry, str) for entry in first)
     return isinstance(first, Mapping)
 
 
@@ -279,10 +275,10 @@ def _frame_of_rows(votes: Sequence[Any]) -> pd.DataFrame:
 
     is_map, size = isinstance(votes[0], Mapping), len(votes[0])
     kind: Any = Mapping if is_map else (list, tuple)
-    for place, vote in enumerate(votes):
+    for index, vote in enumerate(votes):
         if not isinstance(vote, kind) or not (is_map or len(vote) == size):
             words = "a dictionary" if is_map else f"a tuple of {size} entries"
-            refuse("votes", f"must be {words}, as the first one is", vote, index=place)
+            refuse("votes", f"must be {words}, as the first one is", vote, index=index)
     if is_map:
         return pd.DataFrame(votes)
     if size not in _TITLES:
@@ -303,65 +299,65 @@ def _winner_of(first: Any, second: Any, won: Any) -> Any:
 
 def parse_pairs(
     votes: Any,
-    asked: VoteFormat,
+    form: VoteFormat,
     arm_names: Sequence[str] | None = None,
     *,
     level: int = logging.WARNING,
 ) -> VoteRows:
-    """Read votes row by row; those of a square table of wins, pair by pair.
-
-    Which columns are read is logged at a ``level``, if some are not.
-    """
+    """Read votes row by row; those of a square table of wins, pair by pair."""
     table = Table(
-        votes, missing=asked.missing, decimal=asked.decimal, names=arm_names,
-        needed=asked.needed,
+        votes, missing=form.missing, decimal=form.decimal, names=arm_names,
+        needed=form.needed,
     )  # fmt: skip
-    table.keep_rows(asked.where)
-    if asked.names_no_column() and _is_square(table):
+    table.keep_rows(form.where)
+    if form.names_no_column() and _is_square(table):
         return _from_square(table)
     if {"shown", "worst"} <= {*table.titles} and any(
         SEVERAL.match(name) for name in table.labels("shown")[1]
     ):
         rule = "holds sets of several arms, of which judges named the best"
         refuse(table.name, rule, remedy="votes.read_sets reads it")
-    columns, kept = columns_of(table, asked), asked.kept()
-    if asked.missing == "skip":
+    columns, carried = columns_of(table, form), form.carried()
+    if form.missing == "skip":
         needed = [title for titles in columns.values() for title in titles]
-        ties = map(str, labels_of("ties", asked.ties or ()))
-        table.skip_missing([*needed, *kept.values(), *ties])
+        ties = map(str, labels_of("ties", form.ties or ()))
+        table.skip_missing([*needed, *carried.values(), *ties])
     if "wins" in columns:
-        columns["ties"] = tie_columns(table, columns, asked.ties)
+        columns["ties"] = tie_columns(table, columns, form.ties)
     winner = columns.get("winner", ())
     is_arm = bool(winner) and winner[0] in columns["arms"]
     table.check_values(columns["arms"], () if is_arm else winner)
-    read = columns | {name: (composed(title),) for name, title in kept.items()}
+    read = columns | {name: (composed(title),) for name, title in carried.items()}
     read = {role: titles for role, titles in read.items() if titles}
     table.say_what_is_read(read, level)
 
     (first, second), names = table.same_labels(*columns["arms"])
-    counts = _counts(table, columns, asked, first, second, names)
+    counts = _counts(table, columns, form, first, second, names)
     if "weight" in columns:
         weights = table.numbers(columns["weight"][0])[:, None]
-        counts = [each * weights for each in counts]
-    marks = counts[0] > 0 if "wins" in columns and _is_one_hot(table, columns) else None
-    if marks is not None:
+        counts = [votes * weights for votes in counts]
+    wins, marks = columns.get("wins", ()), None
+    cells = {name.lower() for title in wins for name in table.labels(title)[1]}
+    if wins and (wins == ONE_HOT or cells <= {"true", "false"}):
+        # Each row is one vote, with a 1 or true in one of the columns.
+        marks = counts[0] > 0
         words = "says who won, and so does another column of the row"
         remedy = "leave such rows out by conditions ({where})"
         table.check(columns["wins"][0], marks.sum(axis=1) <= 1, words, remedy)
-    if is_arm and asked.order_known:
-        one, other = columns["arms"]
+    if is_arm and form.order_known:
+        won, lost = columns["arms"]
         rule = "order_known=True needs columns of the arm shown first and of the other "
-        rule += f"one, but {one!r} and {other!r} say who won"
+        rule += f"one, but {won!r} and {lost!r} say who won"
         refuse(table.name, rule, remedy="leave it out")
     known = ("wins" not in columns or marks is not None) and not is_arm
     rows = VoteRows(
         names, first, second, counts[0],
-        known if asked.order_known is None else asked.order_known,
-        *_kept_columns(table, kept, asked), name=table.name, rows=table.rows, read=read,
-        both_orders=asked.both_orders,
+        known if form.order_known is None else form.order_known,
+        *_carried_columns(table, carried, form), name=table.name, rows=table.rows,
+        read=read, both_orders=form.both_orders,
     )  # fmt: skip
-    if len(counts) == 2 and asked.both_orders is not None:
-        joined = both_as_one(counts[0], counts[1], asked.both_orders)
+    if len(counts) == 2 and form.both_orders is not None:
+        joined = both_as_one(counts[0], counts[1], form.both_orders)
         rows = replace(rows, counts=joined, order_known=False, both_orders=None)
     elif len(counts) == 2:
         twice = np.tile(np.arange(len(first)), 2)
@@ -369,16 +365,16 @@ def parse_pairs(
         both = rows.chosen(twice, counts=counted, rows=table.rows[twice])
         rows = both.turned(np.arange(len(twice)) >= len(first))
     _say_what_looks_alike(table.name, names)
-    return _mirrored(rows, asked)
+    return _mirrored(rows, form)
 
 
-def _kept_columns(
-    table: Table, kept: Mapping[str, str], asked: VoteFormat
+def _carried_columns(
+    table: Table, carried: Mapping[str, str], form: VoteFormat
 ) -> tuple[dict[str, Any], dict[str, tuple[str, ...]], tuple[str, ...]]:
     """Return columns that stay with votes, their labels, and covariates of contests."""
     columns, labels = {}, {}
-    contest = tuple(map(str, labels_of("contest_covariates", asked.contest_covariates)))
-    for name, title in kept.items():
+    contest = tuple(map(str, labels_of("contest_covariates", form.contest_covariates)))
+    for name, title in carried.items():
         check_column_name(name)
         if name == NEUTRAL:
             columns[name] = table.yes_or_no(title).astype(np.float64)
@@ -392,18 +388,10 @@ def _kept_columns(
     return columns, labels, contest
 
 
-def _is_one_hot(table: Table, columns: Columns) -> bool:
-    """Return whether each row is one vote, with a 1 or true in one of the columns."""
-    cells = {
-        name.lower() for title in columns["wins"] for name in table.labels(title)[1]
-    }
-    return columns["wins"] == ONE_HOT or cells <= {"true", "false"}
-
-
 def _counts(
     table: Table,
     columns: Columns,
-    asked: VoteFormat,
+    form: VoteFormat,
     first: NDArray[np.int64],
     second: NDArray[np.int64],
     names: Sequence[str],
@@ -411,17 +399,17 @@ def _counts(
     """Return the votes of every row for its two arms, and ties."""
     counts, winner = np.zeros((table.num_rows, 3)), columns.get("winner", ())
     if "wins" in columns:
-        for place, title in enumerate((*columns["wins"], *columns["ties"])):
+        for index, title in enumerate((*columns["wins"], *columns["ties"])):
             votes = table.whole_numbers(title, NOT_WHOLE, flags=True)
-            counts[:, min(place, 2)] += votes
+            counts[:, min(index, 2)] += votes
     elif "scores" in columns:
-        one, other = (
+        one, two = (
             table.numbers(title, least=-np.inf, most=np.inf)
             for title in columns["scores"]
         )
-        counts[:] = np.stack([one > other, one < other, one == other], axis=1)
+        counts[:] = np.stack([one > two, one < two, one == two], axis=1)
     elif "soft" in columns:
-        title, low, high = soft_parts(asked.soft)
+        title, low, high = soft_parts(form.soft)
         share = (table.numbers(title, least=-np.inf) - low) / (high - low)
         rule = f"is not between {low:g} and {high:g}"
         remedy = "say which values are sure votes ({soft})"
@@ -430,14 +418,14 @@ def _counts(
     elif winner[0] in columns["arms"]:
         counts[:, columns["arms"].index(winner[0])] = 1.0
     else:
-        if asked.words is None:
+        if form.words is None:
             usual = {"left": 0, "right": 1} if len(winner) == 1 else {}
             usual |= dict.fromkeys(TIE_WORDS, 2)
-            usual |= {title: place for place, title in enumerate(columns["arms"])}
+            usual |= {title: outcome for outcome, title in enumerate(columns["arms"])}
             verdicts = {word: (outcome, 1.0) for word, outcome in usual.items()}
         else:
-            verdicts = verdicts_of(asked.words)
-        for word in [each for each in verdicts if each.lower() in ("true", "false")]:
+            verdicts = verdicts_of(form.words)
+        for word in filter(_TRUTH.fullmatch, [*verdicts]):
             # pandas writes them otherwise than JSON and spreadsheets do.
             for same in (word.lower(), word.capitalize(), word.upper()):
                 verdicts.setdefault(same, verdicts[word])
@@ -453,18 +441,18 @@ def _counts(
     return [counts]
 
 
-def _mirrored(rows: VoteRows, asked: VoteFormat) -> VoteRows:
+def _mirrored(rows: VoteRows, form: VoteFormat) -> VoteRows:
     """Look for a table that lists every match from both sides."""
     first, second, names = rows.first, rows.second, rows.arm_names
     # What counts rows of an arm against itself refuses them.
-    if asked.mirrored == "twice" or asked.both_orders or np.any(first == second):
+    if form.mirrored == "twice" or form.both_orders or np.any(first == second):
         return rows
-    one, other = (np.bincount(each, minlength=len(names)) for each in (first, second))
-    is_mirror = np.array_equal(one, other)  # Or else there is no need to count pairs.
-    columns = {name: each for name, each in rows.columns.items() if name != NEUTRAL}
+    left, right = (np.bincount(arms, minlength=len(names)) for arms in (first, second))
+    is_mirror = np.array_equal(left, right)  # Or else there is no need to count pairs.
+    columns = {name: column for name, column in rows.columns.items() if name != NEUTRAL}
     for carried in ({}, columns) if columns else ({},):
         is_mirror = is_mirror and is_own_mirror(rows, carried)
-    if asked.mirrored is None:
+    if form.mirrored is None:
         if is_mirror and rows.counts.any():
             _LOGGER.warning(
                 "%s: each row has its mirror image. If the table lists every match "
@@ -476,7 +464,7 @@ def _mirrored(rows: VoteRows, asked: VoteFormat) -> VoteRows:
         return rows
     if not is_mirror:
         rule = "is 'once', but some rows of the table have no mirror image"
-        refuse("mirrored", rule, asked.mirrored)
+        refuse("mirrored", rule, form.mirrored)
     return replace(rows, counts=rows.counts / 2.0, order_known=False)
 
 
@@ -489,7 +477,7 @@ def is_own_mirror(rows: VoteRows, columns: Mapping[str, Any]) -> bool:
     same = [(here.first, there.first), (here.second, there.second)]
     same += [(here.columns[name], there.columns[name]) for name in columns]
     return (
-        all(np.array_equal(one, other) for one, other in same)
+        all(np.array_equal(a, b) for a, b in same)
         # 1 - 0.9 is not quite 0.1.
         and np.allclose(here.counts, there.counts, rtol=1e-9, atol=1e-9)
     )
@@ -517,19 +505,17 @@ def _points(cell: str) -> str:
 
 
 def _from_square(table: Table) -> VoteRows:
-    """Return the votes of a square table, whose rows won against its columns.
-
-    Two arms that have no cell of one another did not meet. Where draws are halves, a
-    pair of which both arms have a whole point may have been drawn twice or won once by
-    each: such a table is refused.
-    """
+    """Return the votes of a square table, whose rows won against its columns."""
+    # Where draws are halves, whole points of both arms may be wins or draws: refused.
     import pandas as pd
 
     corner, *others = table.titles
     names = table.texts(corner).tolist()
     rows, titles = joined_labels(names, others)
     others = [others[titles.index(row)] for row in rows]
-    cells = np.array([[*map(_points, table.texts(each))] for each in others], object).T
+    cells = np.array(
+        [[*map(_points, table.texts(title))] for title in others], object
+    ).T
     for at, cell in enumerate(np.diagonal(cells)):
         if cell in _DIAGONAL or not cell:
             cells[at, at] = "0"
@@ -545,8 +531,8 @@ def _from_square(table: Table) -> VoteRows:
         part.check(title, whole, "is no whole number", _OF_WINS)
     lone = np.argwhere(np.isnan(wins) & ~np.isnan(wins.T))
     if len(lone):
-        one, other = (names[each] for each in lone[0])
-        rule = f"says how often {other!r} won against {one!r}, but not the other way"
+        loser, winner = (names[arm] for arm in lone[0])
+        rule = f"says how often {winner!r} won against {loser!r}, but not the other way"
         refuse(table.name, rule, remedy="write 0 for never")
     wins = np.nan_to_num(wins)
     row, column = np.triu_indices(len(names), 1)
@@ -567,10 +553,10 @@ def _from_square(table: Table) -> VoteRows:
                 refuse(table.name, rule.format(*said), remedy=remedy)
         votes[:, 2] = 2 * least
         votes[:, :2] -= least[:, None]
-    place = np.argsort(np.argsort(names, kind="stable"))
+    position = np.argsort(np.argsort(names, kind="stable"))
     read = {"arms": (corner or "first column",), "wins": tuple(table.titles[1:])}
     return VoteRows(
-        sorted(names), place[row], place[column], votes, False, {}, {},
+        sorted(names), position[row], position[column], votes, False, {}, {},
         name=table.name, rows=row, read=read,
     )  # fmt: skip
 
@@ -590,7 +576,7 @@ def _say_what_looks_alike(name: str, arms: Sequence[str]) -> None:
                 "".join(ascii(c)[1:-1] if c in _LIKE_OTHERS else c for c in repr(arm))
                 for arm in twins
             )
-            folded = {" ".join(each.casefold().split()) for each in twins}
+            folded = {" ".join(twin.casefold().split()) for twin in twins}
             what = "in capitals and spaces alone" if len(folded) == 1 else "hardly"
             _LOGGER.warning(
                 "%s: %s differ %s, and are different arms", name, listed, what

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,12 +108,16 @@ class Rankings(CountedVotes):
         check_each("places", table, table >= 0, "must not be negative")
         names = arm_names_of(arm_names, table.shape[1])
         number = weights_of("counts", counts, len(table), "ballots")
-        dense = np.array([_dense(row) for row in table]).reshape(table.shape)
+        # Places without gaps: 1, 2, ..., and 0 for an arm that is not there.
+        dense = np.zeros_like(table)
+        for row, ballot in enumerate(table):
+            used = np.unique(ballot[ballot > 0])
+            dense[row] = np.where(ballot > 0, np.searchsorted(used, ballot) + 1, 0)
         unique, index = np.unique(dense, axis=0, return_inverse=True)
         total = np.zeros(len(unique))
         np.add.at(total, index.reshape(-1), number)
-        kept = (total > 0) & (np.sum(unique > 0, axis=1) > 1)
-        return cls(names, unique[kept], total[kept])
+        chosen = (total > 0) & (np.sum(unique > 0, axis=1) > 1)
+        return cls(names, unique[chosen], total[chosen])
 
     @classmethod
     def from_orders(
@@ -141,7 +145,11 @@ class Rankings(CountedVotes):
         """
         groups = [
             [
-                labels_of(f"orders: ballot {row}", _tied(item))
+                # A tuple, list or set of arms shares a place.
+                labels_of(
+                    f"orders: ballot {row}",
+                    sorted(item, key=composed) if isinstance(item, _TIES) else [item],
+                )
                 for item in rows_of(f"orders: ballot {row}", order)
             ]
             for row, order in enumerate(rows_of("orders", orders))
@@ -152,12 +160,12 @@ class Rankings(CountedVotes):
         names = arm_names_of(arm_names, None)
         places = np.zeros((len(groups), len(names)), dtype=np.int64)
         for ballot, order in enumerate(groups):
-            for place, group in enumerate(order, start=1):
+            for rank, group in enumerate(order, start=1):
                 for arm in arm_positions(f"orders: ballot {ballot}", group, names):
                     if places[ballot, arm]:
                         rule = f"ranks {names[arm]!r} twice"
                         refuse("orders", rule, names[arm], index=ballot)
-                    places[ballot, arm] = place
+                    places[ballot, arm] = rank
         return cls.from_places(places, counts=counts, arm_names=names)
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -241,18 +249,7 @@ class Rankings(CountedVotes):
         )
 
 
-def _tied(item: Any) -> Any:
-    # The arms that share a place: one, or a tuple, list or set of them.
-    is_tie = isinstance(item, tuple | list | set | frozenset)
-    return sorted(item, key=composed) if is_tie else [item]
-
-
-def _dense(places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return places without gaps: 1, 2, ..., and 0 for an arm that is not there."""
-    used = np.unique(places[places > 0])
-    return np.where(places > 0, np.searchsorted(used, places) + 1, 0)
-
-
+_TIES = (tuple, list, set, frozenset)
 _ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"
 )  # fmt: skip
@@ -352,13 +349,13 @@ def read_rankings(
         arms = arm_names_of(names if arm_names is None else arm_names, None)
         position = np.append(arm_positions(titles[0], names, arms), -1)
         ranked = np.zeros((table.num_rows, len(arms)), dtype=np.int64)
-        for place, column in enumerate(codes):
+        for index, column in enumerate(codes):
             rows = np.flatnonzero(column >= 0)
             once = np.ones(table.num_rows, dtype=bool)
             once[rows] = ranked[rows, position[column[rows]]] == 0
-            table.check(titles[place], once, "names an arm for the second time in "
+            table.check(titles[index], once, "names an arm for the second time in "
                         "its row")  # fmt: skip
-            ranked[rows, position[column[rows]]] = place + 1
+            ranked[rows, position[column[rows]]] = index + 1
     else:
         names = [
             grid[2] if (grid := _GRID_TITLE.fullmatch(title)) else title
@@ -369,7 +366,7 @@ def read_rankings(
         positions = arm_positions("places", names, arms)
         for title, arm in zip(titles, positions, strict=True):
             codes, cells = table.labels(title)
-            ranked[:, arm] = np.array([*map(_place, cells), 0], dtype=np.int64)[codes]
+            ranked[:, arm] = np.array([*map(_rank_in, cells), 0], dtype=np.int64)[codes]
             fits = (ranked[:, arm] > 0) | (codes < 0)
             table.check(title, fits, "is no place such as 1 or 1st")
         last = np.sort(ranked, axis=1)
@@ -396,27 +393,27 @@ def ranking_columns(titles: Sequence[str]) -> tuple[list[str], list[str]]:
     for title in titles:
         grid = _GRID_TITLE.fullmatch(title)
         name = grid[2] if grid else title
-        if place := 0 if name.isdigit() else _place(name):
-            order.setdefault(place, []).append(title)
+        if rank := 0 if name.isdigit() else _rank_in(name):
+            order.setdefault(rank, []).append(title)
         elif grid:
             grids.setdefault(grid[1], []).append(title)
-    one_each = all(len(each) == 1 for each in order.values())
+    one_each = all(len(columns) == 1 for columns in order.values())
     if one_each and len(order) > 1 and sorted(order) == [*range(1, len(order) + 1)]:
-        return [order[place][0] for place in sorted(order)], []
-    grids = {stem: each for stem, each in grids.items() if len(each) > 1}
+        return [order[rank][0] for rank in sorted(order)], []
+    grids = {stem: columns for stem, columns in grids.items() if len(columns) > 1}
     return [], next(iter(grids.values())) if len(grids) == 1 else []
 
 
-def _place(text: str) -> int:
+def _rank_in(text: str) -> int:
     """Return the place that a title or a cell names, 0 for none."""
-    found = _PLACE.fullmatch(text)
-    if found is None:
+    match = _PLACE.fullmatch(text)
+    if match is None:
         return 0
-    return int(found[1]) if found[1] else _ORDINALS.index(found[2].lower()) + 1
+    return int(match[1]) if match[1] else _ORDINALS.index(match[2].lower()) + 1
 
 
+# Orders: strict or with ties, complete or incomplete.
 SUFFIXES = (".soc", ".soi", ".toc", ".toi")
-"""Orders: strict or with ties, complete or incomplete."""
 
 _NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+([0-9]{1,9})\s*:\s*(.*)")
 _NUMBER = re.compile(r"#\s*NUMBER ALTERNATIVES\s*:\s*([0-9]+)\s*")
@@ -476,12 +473,12 @@ def read_preflib(path: str | os.PathLike[str]) -> Rankings:
     # Not splitlines(): names may hold other characters that it cuts at.
     for at, line in enumerate(re.split("\r\n|\r|\n", text), 1):
         where = f"{path.name}, line {at}"
-        if found := _NAME.match(line):
-            if int(found[1]) in names:
-                refuse(where, f"alternative {found[1]} is named twice", line)
-            names[int(found[1])] = found[2].strip()
-        elif found := _NUMBER.fullmatch(line):
-            declared = found[1].lstrip("0")
+        if match := _NAME.match(line):
+            if int(match[1]) in names:
+                refuse(where, f"alternative {match[1]} is named twice", line)
+            names[int(match[1])] = match[2].strip()
+        elif match := _NUMBER.fullmatch(line):
+            declared = match[1].lstrip("0")
         elif line.strip() and not line.startswith("#"):
             count, colon, order = line.partition(":")
             voters = number(count.strip())
@@ -504,12 +501,12 @@ def read_preflib(path: str | os.PathLike[str]) -> Rankings:
         refuse(path.name, f"holds no ballot such as {_BALLOT}", "")
     places = np.zeros((len(ballots), num_arms), dtype=np.int64)
     for row, (at, order) in enumerate(ballots):
-        for place, group in enumerate(order, start=1):
+        for rank, group in enumerate(order, start=1):
             for arm in group:
                 if not 1 <= arm <= num_arms or places[row, arm - 1]:
                     what = "twice" if 1 <= arm <= num_arms else "but there is none"
                     rule = f"alternative {arm} is ranked {what}"
                     refuse(f"{path.name}, line {at}", rule, arm)
-                places[row, arm - 1] = place
+                places[row, arm - 1] = rank
     arm_names = [names[arm] for arm in range(1, num_arms + 1)]
     return Rankings.from_places(places, counts=counts, arm_names=arm_names)

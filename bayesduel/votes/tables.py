@@ -63,7 +63,6 @@ _STATA = re.compile(rb"<stata_dta>|[\x69-\x73][\x01\x02]\x01\x00")
 _SEPARATOR = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
 _LONGEST_HEADER = 2**20  # Characters.
-_BLOCK = 2**20  # Characters of JSON lines that are parsed at once.
 
 # What may be a decimal comma, and may be a thousand as well.
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
@@ -188,7 +187,7 @@ def _unpacked(content: bytes, file: Path) -> bytes:
         archive = zipfile.ZipFile(packed)
         names = [name for name in archive.namelist() if not name.endswith("/")]
         if "[Content_Types].xml" in names:  # An Excel workbook.
-            size = sum(each.file_size for each in archive.infolist())
+            size = sum(member.file_size for member in archive.infolist())
             if size > most_unpacked(len(content)):
                 rule = f"is a workbook that unpacks to {size:.0e} bytes"
                 refuse(file.name, rule, remedy="save the table as CSV")
@@ -238,7 +237,7 @@ def _read_parquet(file: io.BytesIO) -> pd.DataFrame:
         rule = f"unpacks to {size:.0e} bytes and {cells:.0e} cells"
         refuse("source", rule, remedy="save the columns of votes alone")
     columns = map(about.schema.column, range(about.num_columns))
-    texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
+    texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
     return pd.read_parquet(file, engine="pyarrow", read_dictionary=texts)
 
 
@@ -260,8 +259,8 @@ def _from_csv(content: bytes, name: str, needed: Needed | None) -> pd.DataFrame:
     head = content[:_LONGEST_HEADER].decode(errors="ignore")
     if problem := no_table(head, name):
         refuse(name, problem[0], head[:40], remedy=problem[1])
-    if found := _SEPARATOR.match(head):  # Excel names the separator before the header.
-        separator, skipped = found[1], found.end()
+    if match := _SEPARATOR.match(head):  # Excel names the separator before the header.
+        separator, skipped = match[1], match.end()
     else:
         skipped = len(head) - len(head.lstrip("\r\n"))
         titles = _QUOTED.sub("", head[skipped:]).partition("\n")[0]
@@ -329,76 +328,42 @@ def _from_json(text: str, name: str, needed: Needed | None) -> pd.DataFrame:
     """Read records, whose cells keep their types; missing fields are None."""
     import pandas as pd
 
-    columns: dict[str, list[Any]] = {}
-    known: dict[str, dict[str, str]] = {}  # Each text is kept once.
-    row, unread, records = 0, None, []
+    records = _records(text, name)
     remedy = "pandas writes such a file by to_json(..., orient='records')"
-    for records in _records(text, name):
-        titles: dict[str, None] = {}
-        for at, record in enumerate(records, row):
-            if not isinstance(record, dict):
-                rule = f"row {at} must be a record, as {{'left': 'tea', ...}}"
-                refuse(name, rule, record, remedy=remedy)
-            if record.keys() != titles.keys():
-                titles |= dict.fromkeys(record)
-        for title in titles:
-            columns.setdefault(title, [None] * row)
-        if unread is None:
-            names = [*titles]
-            unread = {names[at] for at in _unread(names, needed)}
-        for title, column in columns.items():
-            if title not in unread:
-                cells = [record.get(title) for record in records]
-                if set(map(type, cells)) == {str}:
-                    cells = map(known.setdefault(title, {}).setdefault, cells, cells)
-                column.extend(cells)
-        row += len(records)
-    if not row:
+    for row, record in enumerate(records):
+        if not isinstance(record, dict):
+            rule = f"row {row} must be a record, as {{'left': 'tea', ...}}"
+            refuse(name, rule, record, remedy=remedy)
+    if not records:
         refuse(name, "needs at least one record", [])
-    if row == 1 and all(isinstance(each, dict | list) for each in records[0].values()):
+    titles = [*dict.fromkeys(title for record in records for title in record)]
+    nested = [isinstance(cell, dict | list) for cell in records[0].values()]
+    if len(records) == 1 and all(nested):
         rule = "is one object of objects or lists, and no list of records"
-        refuse(name, rule, [*columns], remedy=remedy)
-    unread = unread or set()
+        refuse(name, rule, titles, remedy=remedy)
+    unread = _unread(titles, needed)
     frame = pd.DataFrame(
         {
-            title: np.zeros(row, np.int8) if title in unread
-            else pd.Series(column, dtype=object)
-            for title, column in columns.items()
+            title: np.zeros(len(records), np.int8) if at in unread
+            else pd.Series([record.get(title) for record in records], dtype=object)
+            for at, title in enumerate(titles)
         }
     )  # fmt: skip
-    if unread:
-        frame.attrs["unread"] = {
-            at for at, each in enumerate(columns) if each in unread
-        }
+    frame.attrs |= {"unread": unread} if unread else {}
     return frame
 
 
-def _records(text: str, name: str) -> Iterable[list[Any]]:
-    """Yield the records of an array, or of lines, many at once."""
-    start, line = 0, 1
+def _records(text: str, name: str) -> list[Any]:
+    """Return the records of an array, or of lines."""
+    line = 1
     try:
         if text.lstrip().startswith("["):
-            yield json.loads(text)
-            return
-        while start < len(text):
-            end = text.find("\n", start + _BLOCK)
-            end = len(text) if end < 0 else end
-            block = text[start:end].rstrip()
-            try:
-                records = json.loads(f"[{block.replace('\n', ',')}]")
-            except ValueError:
-                records = []
-            first = line
-            if len(records) != block.count("\n") + 1:
-                # Some lines are empty, or no record by themselves.
-                records = []
-                for at, each in enumerate(block.split("\n"), first):
-                    line = at
-                    if each.strip():
-                        records.append(json.loads(each))
-            if records:
-                yield records
-            line, start = first + text.count("\n", start, end) + 1, end + 1
+            return json.loads(text)
+        records = []
+        for line, record in enumerate(text.split("\n"), 1):  # noqa: B007
+            if record.strip():
+                records.append(json.loads(record))
+        return records
     except (ValueError, RecursionError) as error:  # Also a number of too many digits.
         line += getattr(error, "lineno", 1) - 1
         rule = f"is no JSON: line {line}: {str(error).partition(':')[0]}"
@@ -517,13 +482,14 @@ class Table:
 
     def _cells(self, title: str) -> Any:
         """Return a column of the whole file."""
-        places = [at for at, each in enumerate(self.titles) if each == composed(title)]
+        wanted = composed(title)
+        places = [at for at, known in enumerate(self.titles) if known == wanted]
         if not places:
             rule = f"there is no column {title!r}, only {shortened(self.titles)}"
             remedy = near_names(str(title), self.titles).rstrip()
             refuse(self.name, rule, title, remedy=remedy)
         if len(places) > 1:
-            both = " and ".join(str(place + 1) for place in places)
+            both = " and ".join(str(index + 1) for index in places)
             rule = f"columns {both} are both called {title!r}"
             refuse(self.name, rule, title, remedy="rename or remove all but one")
         if self._source is not self.frame and places[0] in self.frame.attrs.get(
@@ -555,14 +521,14 @@ class Table:
             texts = np.array([_text(value) for value in values], dtype=object)
             codes, different = pd.factorize(texts)
         texts = [composed(_text(value) or "") for value in list(different)]
-        place: dict[str, int] = {}
+        position: dict[str, int] = {}
         renamed = [
-            -1 if text in self._nothing else place.setdefault(text, len(place))
+            -1 if text in self._nothing else position.setdefault(text, len(position))
             for text in texts
         ]
         if renamed == [*range(len(renamed))] and not (codes < 0).any():
-            return codes.astype(np.int64, copy=False), list(place)
-        return np.array([*renamed, -1], dtype=np.int64)[codes], list(place)
+            return codes.astype(np.int64, copy=False), list(position)
+        return np.array([*renamed, -1], dtype=np.int64)[codes], list(position)
 
     def texts(self, title: str) -> Shaped[np.ndarray, " row"]:
         """Return a column as an array of texts, empty where there is no value."""
@@ -585,12 +551,12 @@ class Table:
             _LOGGER.warning(
                 "%s: whole numbers written as decimals are the same labels: %s",
                 self.name,
-                shortened([f"{each}.0 and {each}" for each in merged]),
+                shortened([f"{label}.0 and {label}" for label in merged]),
             )
         labels = sorted({renamed.get(name, name) for name in used})
-        place = {label: at for at, label in enumerate(labels)}
+        position = {label: at for at, label in enumerate(labels)}
         return [
-            np.array([*(place.get(renamed.get(n, n), -1) for n in names), -1])[codes]
+            np.array([*(position.get(renamed.get(n, n), -1) for n in names), -1])[codes]
             for codes, names in columns
         ], labels
 
@@ -598,39 +564,39 @@ class Table:
         """Leave out the rows that do not meet all conditions; see :func:`keep_rows`."""
         given = [conditions] if isinstance(conditions, str) else conditions
         if not isinstance(given, Sequence) or not all(
-            isinstance(each, str) for each in given
+            isinstance(condition, str) for condition in given
         ):
             rule = "must be a condition such as language=English, or several in a list"
             refuse("where", rule, conditions)
         for condition in given:
             title, sign, value = self._parsed(condition)
-            kept = self._meets(condition, title, sign, value)
-            if not kept.any():
+            meets = self._meets(condition, title, sign, value)
+            if not meets.any():
                 held = shortened(_used(*self.labels(title))) or "no value"
                 remedy = f"column {title!r} holds {held}"
                 if re.search(r"\b(and|or)\b|&|\|", value):
                     remedy += "; repeat {where} for several conditions"
                 rule = f"holds in none of the {self.num_rows} rows"
                 refuse("where", rule, condition, remedy=remedy)
-            self._keep(kept)
+            self._keep(meets)
 
-    def _keep(self, kept: NDArray[np.bool_]) -> None:
-        self.rows = self.rows[kept]
+    def _keep(self, mask: NDArray[np.bool_]) -> None:
+        self.rows = self.rows[mask]
         self._labels = {
-            title: (codes[kept], names)
+            title: (codes[mask], names)
             for title, (codes, names) in self._labels.items()
         }
 
     def _parsed(self, condition: str) -> tuple[str, str, str]:
         text = composed(condition)
         for title in sorted(filter(None, self.titles), key=len, reverse=True):
-            found = _CONDITION.fullmatch(text.removeprefix(title))
-            if text.startswith(title) and found:
-                value = composed(found[2])
+            match = _CONDITION.fullmatch(text.removeprefix(title))
+            if text.startswith(title) and match:
+                value = composed(match[2])
                 quoted = len(value) > 1 and value[0] == value[-1] in "'\""
                 if quoted and value not in self.labels(title)[1]:
                     value = composed(value[1:-1])
-                return title, found[1].replace("==", "="), value
+                return title, match[1].replace("==", "="), value
         rule = (
             "must be COLUMN=VALUE, or with !=, <, <=, > or >=, where COLUMN is one of "
             f"{shortened(self.titles, 12)}"
@@ -666,14 +632,14 @@ class Table:
 
     def skip_missing(self, titles: Sequence[str], *, say: bool = True) -> None:
         """Leave out the rows without a value in one of the columns, and log it."""
-        kept = np.all([self.labels(title)[0] >= 0 for title in titles], axis=0)
-        if not kept.any():
+        complete = np.all([self.labels(title)[0] >= 0 for title in titles], axis=0)
+        if not complete.any():
             rule = f"has no row with a value in each of {', '.join(titles)}"
             refuse(self.name, rule, list(titles))
-        if say and not kept.all():
+        if say and not complete.all():
             words = "%s: %d of %d rows left out, where something is missing"
-            _LOGGER.warning(words, self.name, np.sum(~kept), self.num_rows)
-        self._keep(kept)
+            _LOGGER.warning(words, self.name, np.sum(~complete), self.num_rows)
+        self._keep(complete)
 
     def check_values(self, titles: Sequence[str], answers: Sequence[str] = ()) -> None:
         """Raise about the first row without a value, or an answer, in the columns."""
@@ -681,12 +647,12 @@ class Table:
         if not gaps.any():
             return
         row = int(np.argmax(gaps.any(axis=0)))
-        place = int(np.argmax(gaps[:, row]))
-        title = (*titles, *answers)[place]
+        index = int(np.argmax(gaps[:, row]))
+        title = (*titles, *answers)[index]
         cell = self.text_at(title, row)
         is_name = f"; if {cell!r} is a name here, {self._kept}"
         is_name *= bool(cell and self._kept)
-        if place < len(titles):
+        if index < len(titles):
             self.refuse(title, row, "has no value", self._left_out + is_name)
         what = f"is {cell!r}, which is no answer" if cell else "has no answer"
         remedy = f"{self._left_out}, or write the word for a tie{is_name}"
@@ -806,12 +772,6 @@ class Table:
         if not fits.all():
             self.refuse(title, int(np.argmin(fits)), words, remedy)
 
-    def in_rows_of_file(self, error: ComparisonDataError) -> ComparisonDataError:
-        """Return an error about a row that is left, with its number in the file."""
-        if not isinstance(error.index, int) or self.num_rows == len(self.frame):
-            return error
-        return error.renamed(error.argument, int(self.rows[error.index]))
-
     def say_what_is_read(
         self, read: Mapping[str, Sequence[str]], level: int = logging.WARNING
     ) -> None:
@@ -820,7 +780,7 @@ class Table:
         known = {title for titles in read.values() for title in titles}
         if others := [title for title in self.titles if title not in known]:
             said = "; ".join(
-                f"{role}: {', '.join(each)}" for role, each in read.items() if each
+                f"{role}: {', '.join(names)}" for role, names in read.items() if names
             )
             words = "column" if len(others) == 1 else "columns"
             words = f"%s: read %s; not read: {words} %s"

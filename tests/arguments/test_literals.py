@@ -25,8 +25,8 @@ from bayesduel.errors import PolicyParameterError
     ],
 )
 def test_what_is_a_number(text, value):
-    found = literal(text)
-    assert found == value and type(found) is type(value)
+    result = literal(text)
+    assert result == value and type(result) is type(value)
 
 
 def test_very_long_numbers_are_read_as_no_integers():

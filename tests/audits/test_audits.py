@@ -40,39 +40,39 @@ def few_refits(monkeypatch):
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_faults_are_named(fault, few_refits):
     name, make = FAULTS[fault]
-    found = audit(read(make(1)))
-    check = found[name]
-    assert check.verdict == "warning", str(found)
+    audited = audit(read(make(1)))
+    check = audited[name]
+    assert check.verdict == "warning", str(audited)
     assert check.remedy and check.threshold and check.evidence
-    assert name in found.summary
+    assert name in audited.summary
 
 
 def alarms(boards: int, among: Iterable[Any], **options: Any) -> Counter[str]:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for seed in range(boards):
         board = Board(read(rows(1000 + seed, **options)), 0.05, seed, None, "time")
         made = [check(board) for check in among]
         assert all(check.verdict != "cannot be checked" for check in made)
-        found.update(check.name for check in made if check.verdict == "warning")
+        counts.update(check.name for check in made if check.verdict == "warning")
     most = stats.binom.isf(FALSE_ALARM / len(TESTS), boards, 0.05)
-    assert {*found} <= {*TESTS}
-    assert all(count <= most for count in found.values()), found
-    return found
+    assert {*counts} <= {*TESTS}
+    assert all(count <= most for count in counts.values()), counts
+    return counts
 
 
 def test_tests_raise_few_false_alarms():
     among = [checks._order_effect, checks._judges, checks._cycles]
     among += [checks._duplicates, checks._drift, checks._mirrored]
     # Of few judges, all rows have votes, and programs are compiled once.
-    found = alarms(30, among, number=400, judges=4)
-    assert found
+    result = alarms(30, among, number=400, judges=4)
+    assert result
 
 
 @pytest.mark.slow
 def test_clean_boards_raise_few_false_alarms(few_refits):
-    found = alarms(200, checks.CHECKS)
+    result = alarms(200, checks.CHECKS)
     # Tests that never warn would pass all that is above.
-    assert found["order effect"] > 0 and found["drift"] > 0
+    assert result["order effect"] > 0 and result["drift"] > 0
 
 
 @pytest.mark.slow
@@ -133,14 +133,14 @@ def utilities_of(votes: list[tuple[int, int, bool]], ties: bool) -> list[float]:
 
 
 def single_votes(data: Comparisons) -> list[tuple[int, int, bool]]:
-    found = []
+    result = []
     for one, other, counts in zip(
         data.first.tolist(), data.second.tolist(), data.counts.tolist(), strict=True
     ):
         arms = (one, other, False), (other, one, False), (one, other, True)
         for vote, count in zip(arms, counts, strict=True):
-            found += [vote] * int(count)
-    return found
+            result += [vote] * int(count)
+    return result
 
 
 def smallest(votes, scores, leader, most=99):
@@ -181,47 +181,47 @@ def without(votes, removed, names):
 )
 def test_counts_agree_with_all_sets_of_votes(find, scores, seed):
     data, names = random_board(seed), list("abcd")
-    found, votes = find(data), single_votes(data)
-    leader = names.index(found.leader)
+    result, votes = find(data), single_votes(data)
+    leader = names.index(result.leader)
     assert scores(votes)[leader] == max(scores(votes))
-    assert found.is_exact and found.number == smallest(votes, scores, leader)
-    if found.number is not None:
-        left = without(votes, found.removed, names)
-        assert len(votes) - len(left) == found.number == found.at_least
+    assert result.is_exact and result.number == smallest(votes, scores, leader)
+    if result.number is not None:
+        left = without(votes, result.removed, names)
+        assert len(votes) - len(left) == result.number == result.at_least
         now = scores(left)
-        assert now[names.index(found.rival)] > now[leader]
+        assert now[names.index(result.rival)] > now[leader]
 
 
 @pytest.mark.parametrize(("seed", "ties"), [(3, 0.0), (7, 0.0), (2, 0.3), (8, 0.3)])
 def test_bradley_terry_agrees_with_all_sets_of_votes(seed, ties, monkeypatch):
     data, names = random_board(seed, 16, ties), list("abcd")
-    found = Board(data, 0.05, 0, None, None).fewest[0]
+    result = Board(data, 0.05, 0, None, None).fewest[0]
     votes = single_votes(data)
 
     def scores(left):
         return utilities_of(left, data.has_ties)
 
-    leader = names.index(found.leader)
+    leader = names.index(result.leader)
     assert scores(votes)[leader] == max(scores(votes))
-    assert found.is_exact and found.number is not None and found.number > 1
-    assert found.number == smallest(votes, scores, leader, found.number)
-    now = scores(without(votes, found.removed, names))
-    assert now[names.index(found.rival)] > now[leader]
+    assert result.is_exact and result.number is not None and result.number > 1
+    assert result.number == smallest(votes, scores, leader, result.number)
+    now = scores(without(votes, result.removed, names))
+    assert now[names.index(result.rival)] > now[leader]
     # The search by influence alone gives an upper bound, verified by refitting.
     monkeypatch.setattr(fewest_votes, "_MOST_REFITS", 0)
     bound = Board(data, 0.05, 0, None, None).fewest[0]
-    assert bound.number >= found.number and bound.at_least == 1 and not bound.is_exact
+    assert bound.number >= result.number and bound.at_least == 1 and not bound.is_exact
     now = scores(without(votes, bound.removed, names))
     assert max(now) > now[leader]
 
 
 def test_a_leader_that_nothing_unseats():
     data = Comparisons.from_wins([[0, 3], [0, 0]], arm_names=["tea", "milk"])
-    found = audit(data)
-    assert {line.number for line in found.fewest_votes} == {None}
-    assert all(line.is_exact for line in found.fewest_votes)
-    assert "no removal of votes unseats tea" in found["fewest votes"].evidence
-    assert found["fewest votes"].verdict == "ok"
+    audited = audit(data)
+    assert {line.number for line in audited.fewest_votes} == {None}
+    assert all(line.is_exact for line in audited.fewest_votes)
+    assert "no removal of votes unseats tea" in audited["fewest votes"].evidence
+    assert audited["fewest votes"].verdict == "ok"
 
 
 # Numbers of the other checks.
@@ -248,13 +248,13 @@ def test_effects_are_what_removing_a_vote_changes():
     (effects,) = scale.effects(scale.mode, scale.counts, 0, [1])
     places = [(0, 0), (0, 1), (1, 0), (3, 1), (2, 2)]
     tables = np.repeat(scale.counts[None], len(places), axis=0)
-    for table, place in zip(tables, places, strict=True):
-        table[place] -= 1.0
+    for table, index in zip(tables, places, strict=True):
+        table[index] -= 1.0
     utilities = scale.utilities(
         scale.modes(np.concatenate([scale.counts[None], tables]))
     )
     lead = utilities[:, 0] - utilities[:, 1]
-    expected = [effects[place] for place in places]
+    expected = [effects[index] for index in places]
     assert lead[0] - lead[1:] == pytest.approx(expected, rel=0.05, abs=1e-5)
 
 
@@ -348,12 +348,12 @@ def test_drift_is_near_the_likelihood_ratio():
     }
     days = np.array(sorted(t for *_, t in groups))
     rank = {day: stats.rankdata(days)[days == day][0] for day in np.unique(days)}
-    place = np.array([rank[t] for t in times])
-    place = 2 * (place - place.min()) / (place.max() - place.min()) - 1
+    index = np.array([rank[t] for t in times])
+    index = 2 * (index - index.min()) / (index.max() - index.min()) - 1
 
     def loss(point, moves):
         utility, speed = point[:4], point[4:] * moves
-        gap = utility[one] - utility[other] + place * (speed[one] - speed[other])
+        gap = utility[one] - utility[other] + index * (speed[one] - speed[other])
         return np.logaddexp(0.0, np.where(won, -gap, gap)).sum() + 1e-3 * point @ point
 
     at_rest, moving = (
@@ -364,10 +364,10 @@ def test_drift_is_near_the_likelihood_ratio():
 
 
 def test_what_votes_do_not_say_is_said(few_refits):
-    found = audit(Comparisons.from_wins(WINS))
+    audited = audit(Comparisons.from_wins(WINS))
     reasons = {
         check.name: check.evidence
-        for check in found.checks
+        for check in audited.checks
         if check.verdict == "cannot be checked"
     }
     assert {*reasons} == {
@@ -378,18 +378,18 @@ def test_what_votes_do_not_say_is_said(few_refits):
     assert (
         reasons["judges"] == reasons["share of judges"] == "no column says who judged"
     )
-    assert not any(check.remedy for check in found.checks)
+    assert not any(check.remedy for check in audited.checks)
 
 
 def test_parts_and_weights(few_refits):
     apart = np.zeros((4, 4))
     apart[0, 1], apart[1, 0], apart[2, 3], apart[3, 2] = 60, 40, 70, 30
-    found = audit(Comparisons.from_wins(apart))
-    assert found["connectivity"].verdict == "warning"
-    assert found["fewest votes"].verdict == "cannot be checked"
-    assert [line.score for line in found.fewest_votes] == ["copeland", "wins"]
+    audited = audit(Comparisons.from_wins(apart))
+    assert audited["connectivity"].verdict == "warning"
+    assert audited["fewest votes"].verdict == "cannot be checked"
+    assert [line.score for line in audited.fewest_votes] == ["copeland", "wins"]
     # No rank across parts is known: each arm may be the last.
-    assert max(arm.rank_upper for arm in found.arms) == 4
+    assert max(arm.rank_upper for arm in audited.arms) == 4
     weighted = audit(Comparisons.from_wins(WINS * 0.7))
     assert weighted.fewest_votes == ()
     assert weighted["fewest votes"].verdict == "cannot be checked"
@@ -401,44 +401,45 @@ def test_ties_may_decide_who_leads(few_refits):
     ties = np.zeros((3, 3))
     ties[1, 2] = ties[2, 1] = 300
     wins = [[0, 25, 30], [20, 0, 30], [35, 2, 0]]
-    found = audit(Comparisons.from_wins(wins, ties=ties))
-    assert "dropped" in found["ties"].evidence
+    audited = audit(Comparisons.from_wins(wins, ties=ties))
+    assert "dropped" in audited["ties"].evidence
     assert "no vote is a tie" in audit(Comparisons.from_wins(wins))["ties"].evidence
 
 
 def test_times_may_be_dates(few_refits):
     table = FAULTS["drift over time"][1](1)
     dates = [f"2024-05-{day + 1:02d}" for day in table["time"]]
-    found = []
+    collected = []
     for times in (table["time"], dates):
         votes = read_comparisons(table.assign(day=times), columns=["day"])
-        found.append(checks._drift(Board(votes, 0.05, 0, None, "day")))
-    assert found[0] == found[1] and found[0].verdict == "warning"
+        collected.append(checks._drift(Board(votes, 0.05, 0, None, "day")))
+    assert collected[0] == collected[1] and collected[0].verdict == "warning"
     assert audit(votes)["drift"].verdict == "cannot be checked"
-    assert audit(votes, time="day")["drift"] == found[0]
+    assert audit(votes, time="day")["drift"] == collected[0]
 
 
 def test_an_audit_is_text_json_and_html(few_refits):
     table = rows(1).replace({"left": {"ada": "<b>"}, "right": {"ada": "<b>"}})
-    found = audit(read(table), seed=3)
+    audited = audit(read(table), seed=3)
     again = audit(read(table), seed=3)
-    assert found.to_json() == again.to_json()
+    assert audited.to_json() == again.to_json()
     assert (
-        str(found) == str(again) and repr(found) == "Audit(4 arms, 1000 votes: 14 ok)"
+        str(audited) == str(again)
+        and repr(audited) == "Audit(4 arms, 1000 votes: 14 ok)"
     )
-    record = json.loads(found.to_json())
+    record = json.loads(audited.to_json())
     assert [line["arm"] for line in record["arms"]] == ["<b>", "bell", "curie", "dirac"]
     assert [line["name"] for line in record["checks"]] == [
-        check.name for check in found.checks
+        check.name for check in audited.checks
     ]
     assert record["fewest_votes"][0]["removed"][0]["number"] > 1
-    page = found.to_html("<i>")
+    page = audited.to_html("<i>")
     assert "<h1>&lt;i&gt;</h1>" in page and "<b>" not in page.replace("<body>", "")
     assert page.count("data:image/svg") == 3
-    for check in found.checks:
-        assert check.name in page and check.name in str(found)
+    for check in audited.checks:
+        assert check.name in page and check.name in str(audited)
     with pytest.raises(KeyError):
-        found["x"]
+        audited["x"]
 
 
 @pytest.mark.parametrize(

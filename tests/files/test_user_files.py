@@ -74,18 +74,18 @@ def test_a_small_file_that_unpacks_to_much_is_refused_before_it_is_kept(
     path = tmp_path / "bomb.csv"
     path.write_bytes(gzip.compress(b"a,b,left\n" * 10**6, mtime=0))
     assert path.stat().st_size < 10**5
-    kept = []
+    chosen = []
     unpack = user_files._unpacked
 
     def watched(content, largest):
         for part in unpack(content, largest):
-            kept.append(len(part))
+            chosen.append(len(part))
             yield part
 
     monkeypatch.setattr(user_files, "_unpacked", watched)
     assert "the limit is 2e+06 bytes" in refusal(path, largest=2 * 10**6)
     # Unpacked once, part by part, and no further than the limit: nothing was joined.
-    assert sum(kept) <= 2 * 10**6 + 2**20 and max(kept) <= 2**20
+    assert sum(chosen) <= 2 * 10**6 + 2**20 and max(chosen) <= 2**20
     whole = read_bytes(path, error=ComparisonDataError, largest=9 * 10**6)
     assert len(whole) == 9 * 10**6
     path.write_bytes(b"a" * 11)

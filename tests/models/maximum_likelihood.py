@@ -31,6 +31,6 @@ def maximum_likelihood(
     covariance = np.linalg.inv(hessian / 4e-8)
     # Two steps of Newton's method, to the last digits.
     for _ in range(2):
-        slope = [(minus(best + each) - minus(best - each)) / 2e-4 for each in steps]
+        slope = [(minus(best + step) - minus(best - step)) / 2e-4 for step in steps]
         best = best - covariance @ slope
     return best, np.sqrt(np.diag(covariance)), log_likelihood(best)

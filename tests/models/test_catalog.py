@@ -15,7 +15,12 @@ from bayesduel.models.in_policies.names import posterior_named
 from bayesduel.studies import Study
 from bayesduel.votes import Comparisons
 from tests.command_line import invoke
-from tests.models.in_policies.voting import CASES, comparisons, normal_of_fit, told
+from tests.models.in_policies.voting import (
+    CASES,
+    after_votes,
+    comparisons,
+    normal_of_fit,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -61,7 +66,7 @@ def test_a_model_is_added_as_contributing_says(cauchit, tmp_path):
         assert study.status().model.startswith("Cauchit(")
     # The state inside a policy is that of a fit.
     votes = CASES["lopsided"]
-    state = told(policies.get("d-ts", posterior="cauchit").posterior, *votes)
+    state = after_votes(policies.get("d-ts", posterior="cauchit").posterior, *votes)
     mode = normal_of_fit(cauchit(), comparisons(*votes)).mode
     np.testing.assert_allclose(state.distribution.mode, mode, atol=1e-3)
 
@@ -80,12 +85,12 @@ def test_help_reference_and_fuzzing_follow_from_the_class(cauchit, monkeypatch):
 def test_sources_say_what_classes_say():
     """Every model that is public, no other class, and texts as Python reads them."""
     public = [getattr(models, name) for name in models.__all__]
-    classes = {each.__name__ for each in public if isinstance(each, type)}
+    classes = {item.__name__ for item in public if isinstance(item, type)}
     classes -= {"NumPyroModel", "PreferenceModel", "Votes"}
-    assert {each.kind for each in sources()} == classes
-    for each in sources():
-        assert getattr(models, each.kind) is each.cls
-        assert each.needs == each.cls.needs
-        assert each.word == vars(each.cls).get("word", "")
+    assert {source.kind for source in sources()} == classes
+    for source in sources():
+        assert getattr(models, source.kind) is source.cls
+        assert source.needs == source.cls.needs
+        assert source.word == vars(source.cls).get("word", "")
     assert words() == words("", "features", "sets")
     assert not word_of(models.RaoKupper) and not word_of(int)

@@ -29,8 +29,8 @@ def simulated(rows=60, seed=0, *, outside=True):
     best = utility.argmax(axis=1)
     chosen = ["abc"[arm] for arm in best]
     chosen = [
-        None if noise[row] > utility[row, best[row]] else each
-        for row, each in enumerate(chosen)
+        None if noise[row] > utility[row, best[row]] else item
+        for row, item in enumerate(chosen)
     ]
     return Choices.from_attributes(
         np.where(offered[:, :, None], attributes, np.nan),
@@ -56,7 +56,7 @@ def log_likelihood(point, choices, scales=1.0):
     return np.sum(choices.counts[happened] * np.log(shares[happened]))
 
 
-def check_estimates(found, choices, constants):
+def check_estimates(result, choices, constants):
     """Coefficients and log likelihood to 4 digits, standard errors to 2."""
     scales = np.abs(choices.attributes).max(axis=(0, 1))
     start = np.zeros(constants + len(choices.attribute_names))
@@ -66,12 +66,12 @@ def check_estimates(found, choices, constants):
     units = np.concatenate([np.ones(constants), scales])
     names = ["constant"] * bool(constants) + ["coefficient"]
     for values, expected, digits in (
-        (found.mode, best / units, 5e-5),
-        (found.standard_errors, errors / units, 5e-3),
+        (result.mode, best / units, 5e-5),
+        (result.standard_errors, errors / units, 5e-3),
     ):
-        own = np.concatenate([values[name].values for name in names])
-        np.testing.assert_allclose(own, expected, rtol=digits)
-    assert found.mode.attrs["log_likelihood"] == pytest.approx(height, rel=1e-6)
+        alone = np.concatenate([values[name].values for name in names])
+        np.testing.assert_allclose(alone, expected, rtol=digits)
+    assert result.mode.attrs["log_likelihood"] == pytest.approx(height, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ def test_the_density_in_closed_form_is_that_of_the_numpyro_model(constants, outs
 def test_the_mode_is_that_of_an_independent_optimiser(outside):
     choices = simulated(300, outside=outside)
     model = ConditionalLogit(constants=True, prior_scale=1e3)
-    found = fit(model, choices, method="laplace", num_draws=50)
-    check_estimates(found, choices, 2 + outside)
+    posterior = fit(model, choices, method="laplace", num_draws=50)
+    check_estimates(posterior, choices, 2 + outside)
 
 
 def test_cars_of_mcfadden_and_train(shared_dir):
@@ -102,22 +102,22 @@ def test_cars_of_mcfadden_and_train(shared_dir):
     assert chosen.tolist() == [887, 269, 1345, 349, 1499, 305]
     assert choices.attribute_names[2:] == (
         "fuel=electric", "fuel=gasoline", "fuel=methanol")  # fmt: skip
-    found = fit(ConditionalLogit(), choices, num_draws=50)
-    assert found.method == "laplace" and not found.doubts
-    check_estimates(found, choices, 0)
+    posterior = fit(ConditionalLogit(), choices, num_draws=50)
+    assert posterior.method == "laplace" and not posterior.doubts
+    check_estimates(posterior, choices, 0)
 
 
 def swissmetro(shared_dir):
     """The 6,768 choices of Biogeme's example 01logit, Swissmetro first."""
     table = pd.read_csv(shared_dir / "data" / "choice_swissmetro" / "swissmetro.csv.gz")
     table = table[table.PURPOSE.isin([1, 3]) & (table.CHOICE != 0)]
-    names, own = ["SM", "TRAIN", "CAR"], table.GA == 0
-    cost = [table.SM_CO * own, table.TRAIN_CO * own, table.CAR_CO]
+    names, expected = ["SM", "TRAIN", "CAR"], table.GA == 0
+    cost = [table.SM_CO * expected, table.TRAIN_CO * expected, table.CAR_CO]
     time = [table[f"{name}_TT"] for name in names]
     stated = table.SP != 0
     return Choices.from_attributes(
         np.stack([np.stack(time, axis=1), np.stack(cost, axis=1)], axis=2) / 100.0,
-        [["TRAIN", "SM", "CAR"][each - 1] for each in table.CHOICE],
+        [["TRAIN", "SM", "CAR"][item - 1] for item in table.CHOICE],
         available=np.stack(
             [table.SM_AV, table.TRAIN_AV * stated, table.CAR_AV * stated], axis=1
         ),
@@ -132,13 +132,13 @@ def test_swissmetro(shared_dir):
     choices = swissmetro(shared_dir)
     assert choices.num_votes == 6768 and len(choices.person_names) == 752
     assert not choices.offered.all()
-    found = fit(ConditionalLogit(constants=True), choices, num_draws=50)
-    constants, slopes = found.mode["constant"], found.mode["coefficient"]
+    posterior = fit(ConditionalLogit(constants=True), choices, num_draws=50)
+    constants, slopes = posterior.mode["constant"], posterior.mode["coefficient"]
     assert constants.alternative.values.tolist() == ["TRAIN", "CAR"]
     np.testing.assert_allclose(constants, [-0.701, -0.155], atol=5e-4)
     np.testing.assert_allclose(slopes, [-1.28, -1.08], atol=5e-3)
-    assert found.mode.attrs["log_likelihood"] == pytest.approx(-5331.252, abs=5e-3)
-    check_estimates(found, choices, 2)
+    assert posterior.mode.attrs["log_likelihood"] == pytest.approx(-5331.252, abs=5e-3)
+    check_estimates(posterior, choices, 2)
 
 
 def test_without_attributes_that_matter_it_is_the_multinomial_logit():
@@ -150,29 +150,33 @@ def test_without_attributes_that_matter_it_is_the_multinomial_logit():
         choices.counts[:, 3],
         attributes=0.0 * choices.offered,
     )
-    found = fit(ConditionalLogit(constants=True, prior_scale=2.0), flat, num_draws=50)
+    posterior = fit(
+        ConditionalLogit(constants=True, prior_scale=2.0), flat, num_draws=50
+    )
     plain = Choices.from_counts(choices.offered, choices.counts[:, :3],
                                 choices.counts[:, 3])  # fmt: skip
     expected = fit(MultinomialLogit(), plain, method="laplace", num_draws=50)
-    np.testing.assert_allclose(found.mode["utility"], expected.mode["utility"], 1e-5)
-    assert any("attribute 0" in remark for remark in found.remarks)
+    np.testing.assert_allclose(
+        posterior.mode["utility"], expected.mode["utility"], 1e-5
+    )
+    assert any("attribute 0" in remark for remark in posterior.remarks)
 
 
 def test_tables_loo_and_the_data_tree():
     choices = simulated(80)
-    found = fit(ConditionalLogit(constants=True), choices, num_draws=250)
-    names = [row["parameter"] for row in parameter_summary(found)]
+    posterior = fit(ConditionalLogit(constants=True), choices, num_draws=250)
+    names = [row["parameter"] for row in parameter_summary(posterior)]
     assert names == ["coefficient[price]", "coefficient[rank]", "constant[a]",
                      "constant[b]", "constant[c]"]  # fmt: skip
-    tree = found.to_datatree(num_prior_draws=20)
+    tree = posterior.to_datatree(num_prior_draws=20)
     assert tree["posterior"]["coefficient"].attribute.values.tolist() == [
         "price", "rank"]  # fmt: skip
     logs = tree["log_likelihood"]["votes"]
     assert logs.sizes["vote"] == 80
-    mode = found.mode.attrs["log_likelihood"]
-    assert mode > loo(found).elpd > mode - 15.0
+    mode = posterior.mode.attrs["log_likelihood"]
+    assert mode > loo(posterior).elpd > mode - 15.0
     assert mode > float(logs.sum("vote").max())
-    assert set(standings(found)["arm"].values) == set("abc")
+    assert set(standings(posterior)["arm"].values) == set("abc")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,13 +210,13 @@ def test_the_unit_of_an_attribute_changes_no_utility(unit):
     table = rng.normal(size=(400, 3, 2))
     utility = table @ [0.8, -0.5] + rng.gumbel(size=(400, 3))
     chosen = np.array(["a", "b", "c"])[utility.argmax(axis=1)].tolist()
-    found = {}
+    by_name = {}
     for scale in (1.0, unit):
         choices = Choices.from_attributes(
             table * [scale, 1.0], chosen, arm_names=["a", "b", "c"]
         )
         posterior = fit(ConditionalLogit(prior_scale=1.0), choices, num_draws=100)
-        found[scale] = posterior.flat_draws()["coefficient"] * [scale, 1.0]
+        by_name[scale] = posterior.flat_draws()["coefficient"] * [scale, 1.0]
         assert posterior.remarks == ()
-    np.testing.assert_allclose(found[unit], found[1.0], rtol=1e-6)
-    np.testing.assert_allclose(found[1.0].mean(axis=0), [0.8, -0.5], atol=0.3)
+    np.testing.assert_allclose(by_name[unit], by_name[1.0], rtol=1e-6)
+    np.testing.assert_allclose(by_name[1.0].mean(axis=0), [0.8, -0.5], atol=0.3)

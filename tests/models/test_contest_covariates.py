@@ -96,13 +96,13 @@ def test_closed_forms_are_those_of_the_numpyro_model():
 
 def test_effects_have_names_and_votes_are_better_predicted():
     model = BradleyTerry(zero_sum=True, order_effect=True, contest_covariates=True)
-    found = fit(model, votes(), method="laplace", num_draws=200)
-    rows = [row["parameter"] for row in parameter_summary(found)]
+    posterior = fit(model, votes(), method="laplace", num_draws=200)
+    rows = [row["parameter"] for row in parameter_summary(posterior)]
     assert rows == [
         "contest_effect[longer]", "contest_effect[politer]", "first_advantage",
     ]  # fmt: skip
     plain = fit(BradleyTerry(zero_sum=True, order_effect=True), votes(), num_draws=200)
-    assert loo(found).elpd > loo(plain).elpd + 10.0
+    assert loo(posterior).elpd > loo(plain).elpd + 10.0
     assert model.dims()["contest_effect"] == ("contest_covariate",)
 
 
@@ -155,16 +155,14 @@ def test_the_test_of_an_order_effect_knows_what_is_longer():
     model = BradleyTerry(zero_sum=True)
     assert order_test(fit(model, data, num_draws=50)).p_value < 1e-6
     controlled = fit(replace(model, contest_covariates=True), data, num_draws=50)
-    found = order_test(controlled)
-    assert found.p_value > 1e-3
+    test = order_test(controlled)
+    assert test.p_value > 1e-3
     # Wald's test of the same advantage comes to much the same.
     full = fit(replace(controlled.model, order_effect=True, prior_scale=10.0,
                        order_scale=1e6, contest_scale=1e6), data)  # fmt: skip
-    assert found.advantage == pytest.approx(
-        float(full.mode["first_advantage"]), rel=0.1
-    )
+    assert test.advantage == pytest.approx(float(full.mode["first_advantage"]), rel=0.1)
     error = float(full.standard_errors["first_advantage"])
-    assert found.standard_error == pytest.approx(error, rel=0.05)
+    assert test.standard_error == pytest.approx(error, rel=0.05)
 
 
 def test_judges_and_errors_by_cluster_go_with_it():
@@ -173,11 +171,11 @@ def test_judges_and_errors_by_cluster_go_with_it():
     arrays = JudgedBradleyTerry(contest_covariates=True).arrays(data)
     assert arrays.contest.shape == (len(data.first), 2) and arrays.size("judge") == 3
     model = BradleyTerry(zero_sum=True, contest_covariates=True, contest_scale=50.0)
-    found = fit(model, data, method="laplace")
+    posterior = fit(model, data, method="laplace")
     # Each vote a cluster: Huber's errors, near the model's where it is right.
     alone = votes(columns={"cluster": [str(at) for at in range(NUMBER)]})
     by_vote = fit(model, alone, method="laplace").clustered_errors("cluster")
-    ratio = by_vote["contest_effect"] / found.standard_errors["contest_effect"]
+    ratio = by_vote["contest_effect"] / posterior.standard_errors["contest_effect"]
     np.testing.assert_allclose(ratio, 1.0, atol=0.15)
 
 

@@ -28,7 +28,7 @@ def shown(*pairs, contest=None, judge=None, neutral=None, names=NAMES):
         pairs[:, 1],
         np.tile([1.0, 1.0, 0.0], (len(pairs), 1)),
         order_known=True,
-        columns={name: each for name, each in columns.items() if each is not None},
+        columns={name: value for name, value in columns.items() if value is not None},
         contest_covariates=() if contest is None else ["longer"],
     )
 
@@ -43,7 +43,7 @@ def null_space(table):
 @pytest.mark.parametrize("covariates", [False, True])
 def test_an_effect_is_told_where_no_null_vector_has_it(covariates):
     rng = np.random.default_rng(3)
-    told = 0
+    output = 0
     for _ in range(300):
         num_arms, rows = rng.integers(2, 8), rng.integers(1, 9)
         first = rng.integers(num_arms, size=rows)
@@ -62,17 +62,17 @@ def test_an_effect_is_told_where_no_null_vector_has_it(covariates):
         design = base[first] - base[second]
         size = np.maximum(np.linalg.norm(effects, axis=0), 1e-300)
         null = null_space(np.hstack([design, effects / size]))[-2:]
-        found = aliases(first, second, int(num_arms), effects, table)
-        for place, alias in enumerate(found):
-            expected = bool(np.abs(null[place]).max(initial=0.0) < 1e-6)
+        result = aliases(first, second, int(num_arms), effects, table)
+        for index, alias in enumerate(result):
+            expected = bool(np.abs(null[index]).max(initial=0.0) < 1e-6)
             assert (alias is None) is expected
-            told += expected
+            output += expected
             if alias is not None:  # It does the same to every vote.
                 same = alias.utilities[first] - alias.utilities[second]
                 same = same + effects @ alias.effects
-                np.testing.assert_allclose(same, effects[:, place], atol=1e-9 * 1e3)
-                assert alias.effects[place] == 0.0
-    assert 100 < told < 500
+                np.testing.assert_allclose(same, effects[:, index], atol=1e-9 * 1e3)
+                assert alias.effects[index] == 0.0
+    assert 100 < output < 500
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ def test_an_effect_is_told_where_no_null_vector_has_it(covariates):
     ],
 )
 def test_why_the_order_is_not_told(data, why):
-    found = why_order_is_unidentified(data, contest=bool(data.contest_covariates))
-    assert found.endswith(why) if why else not found
-    assert bool(found) is bool(why)
+    result = why_order_is_unidentified(data, contest=bool(data.contest_covariates))
+    assert result.endswith(why) if why else not result
+    assert bool(result) is bool(why)
 
 
 ALWAYS_FIRST = shown((0, 1), (0, 2), (0, 3), (0, 4))
@@ -124,8 +124,8 @@ BOTH = shown((0, 1), (1, 0), (0, 2), (0, 3), (0, 4))
 @pytest.mark.parametrize("model", [BradleyTerry, Thurstone, RaoKupper])
 def test_a_fit_with_an_order_effect_says_so(model):
     kind = model(order_effect=True, ties=model is RaoKupper, zero_sum=True)
-    found = fit(kind, ALWAYS_FIRST, method="laplace", num_draws=20)
-    assert "ref is always shown first" in " ".join(found.remarks)
+    posterior = fit(kind, ALWAYS_FIRST, method="laplace", num_draws=20)
+    assert "ref is always shown first" in " ".join(posterior.remarks)
     assert "ref is always shown first" in " ".join(fit_mode(kind, ALWAYS_FIRST).remarks)
     assert not kind.remarks(BOTH)
     assert not model(ties=model is RaoKupper).remarks(ALWAYS_FIRST)
@@ -146,8 +146,8 @@ def test_covariates_that_stand_for_the_order_are_named():
         [[1.0, 3.0], [0.0, 1.0], [0.0, 2.0], [0.0, 0.5], [0.0, 0.1]], ["made", "size"]
     )
     model = BradleyTerry(order_effect=True, covariates=True)
-    found = " ".join(model.remarks(data))
-    assert "what the coefficient of made can do" in found
+    result = " ".join(model.remarks(data))
+    assert "what the coefficient of made can do" in result
     # Nothing but a slope of size cannot do it.
     only = ALWAYS_FIRST.with_covariates([[3.0], [1.0], [2.0], [0.5], [0.1]], ["size"])
     assert not model.remarks(only)
@@ -159,21 +159,21 @@ def test_covariates_that_stand_for_the_order_are_named():
 
 def test_effects_of_contests_that_votes_do_not_tell_are_named():
     data = shown((0, 1), (0, 2), (1, 2), (1, 0), contest=[1.0, 1.0, 0.0, -1.0])
-    found = BradleyTerry(contest_covariates=True).remarks(data)
-    assert len(found) == 1 and "utilities of arms" in found[0]
-    assert "do not tell the effect of longer" in found[0]
+    result = BradleyTerry(contest_covariates=True).remarks(data)
+    assert len(result) == 1 and "utilities of arms" in result[0]
+    assert "do not tell the effect of longer" in result[0]
     free = shown((0, 1), (0, 2), (1, 2), (1, 0), contest=[1.0, 1.0, 0.3, 1.0])
     assert not BradleyTerry(contest_covariates=True).remarks(free)
     none = shown((0, 1), (0, 2), contest=[0.0, 0.0])
-    found = " ".join(BradleyTerry(contest_covariates=True).remarks(none))
-    assert "it is 0 in every vote" in found
+    result = " ".join(BradleyTerry(contest_covariates=True).remarks(none))
+    assert "it is 0 in every vote" in result
 
 
 def test_judges_whose_bias_is_not_told_are_named():
     pairs = [(0, 1), (1, 0), (0, 2), (3, 4), (1, 2)]
     judge = ["ann", "ann", "ann", "bob", "cid"]
-    found = JudgedBradleyTerry().remarks(shown(*pairs, judge=judge))
-    assert len(found) == 1 and "the bias of bob" in found[0]
+    result = JudgedBradleyTerry().remarks(shown(*pairs, judge=judge))
+    assert len(result) == 1 and "the bias of bob" in result[0]
     always = shown((0, 1), (0, 2), judge=["ann", "bob"])
     assert "ref is always shown first" in " ".join(JudgedBradleyTerry().remarks(always))
     both = shown((0, 1), (1, 0), (0, 1), judge=["ann", "ann", "bob"])
@@ -183,9 +183,9 @@ def test_judges_whose_bias_is_not_told_are_named():
 def test_a_long_chain_of_arms_is_looked_at_at_once():
     number = 20_000
     first = np.arange(number - 1)
-    found = aliases(first, first + 1, number, np.ones((number - 1, 1)))
-    assert found[0] is not None
-    np.testing.assert_allclose(found[0].utilities, np.arange(number)[::-1])
+    result = aliases(first, first + 1, number, np.ones((number - 1, 1)))
+    assert result[0] is not None
+    np.testing.assert_allclose(result[0].utilities, np.arange(number)[::-1])
     # One pair shown in the other order tells it.
     first, second = np.append(first, 1), np.append(first + 1, 0)
     assert aliases(first, second, number, np.ones((number, 1))) == [None]

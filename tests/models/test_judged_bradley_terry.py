@@ -32,7 +32,7 @@ def test_the_likelihood_is_that_of_a_numpy_twin(discrimination):
         values["standard_discrimination"] = np.array([0.5, -1.0, 0.2, 1.3, -1.0])
         clearly = np.exp(0.4 * values["standard_discrimination"])
     arrays = model.arrays(votes)
-    draws = {name: each[None] for name, each in values.items()}
+    draws = {name: value[None] for name, value in values.items()}
     (logs,) = log_probabilities_of(model, arrays, draws)
     bias = 0.3 + 0.7 * values["standard_bias"]
     odds = values["utility"][votes.first] - values["utility"][votes.second]
@@ -57,12 +57,12 @@ def test_discrimination_of_judges_is_recovered():
     won = rng.random(600) < 1.0 / (1.0 + np.exp(-odds))
     votes = Comparisons.from_rows(
         "abcd", first, second, np.stack([won, ~won, 0 * won], axis=1), order_known=True,
-        columns={"judge": [f"j{each}" for each in judge]},
+        columns={"judge": [f"j{item}" for item in judge]},
     )  # fmt: skip
     model = JudgedBradleyTerry(zero_sum=True, discrimination=True)
-    found = fit(model, votes, num_draws=1000, num_chains=2)
-    assert found.method == "nuts" and not found.doubts
-    flat = found.flat_draws()
+    posterior = fit(model, votes, num_draws=1000, num_chains=2)
+    assert posterior.method == "nuts" and not posterior.doubts
+    flat = posterior.flat_draws()
     logs, against = np.log(flat["discrimination"]), np.log(clearly)
     np.testing.assert_allclose(logs.sum(axis=1), 0.0, atol=1e-9)
     favors = flat["first_advantage"][:, None] + flat["judge_bias"]
@@ -72,7 +72,7 @@ def test_discrimination_of_judges_is_recovered():
         assert np.all(np.abs(draws.mean(axis=0) - truth) < 4.0 * draws.std(axis=0))
     assert np.quantile(logs[:, 0], 0.95) < np.log(0.5)  # Who guesses is found out,
     assert np.quantile(logs[:, 5] - logs[:, 1], 0.05) > 0.3  # and who is sure.
-    rows = {row["parameter"]: row["meaning"] for row in parameter_summary(found)}
+    rows = {row["parameter"]: row["meaning"] for row in parameter_summary(posterior)}
     assert {"discrimination[j0]", "judge_bias[j5]"} < {*rows}
     assert "standard_discrimination[j0]" not in rows
     assert "judges" in rows["judge_spread"]
@@ -87,8 +87,8 @@ def test_what_does_not_fit_is_refused():
     ):
         with pytest.raises(FitError, match=words):
             model.arrays(data)
-    for each in (False, True):  # A policy may hold it.
-        Laplace(JudgedBradleyTerry(discrimination=each)).check(3)
+    for item in (False, True):  # A policy may hold it.
+        Laplace(JudgedBradleyTerry(discrimination=item)).check(3)
 
 
 @pytest.mark.slow

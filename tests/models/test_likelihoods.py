@@ -68,14 +68,14 @@ def test_bradley_terry_with_ties_and_order():
         one, other = advantage * worth[i], worth[j]
         parts = np.array([one, other, nu * np.sqrt(one * other)])
         expected.append(parts / parts.sum())
-    found = logs(
+    result = logs(
         BradleyTerry(ties=True, order_effect=True),
         VOTES,
         utility=UTILITY,
         first_advantage=0.3,
         log_tie=np.log(nu),
     )
-    np.testing.assert_allclose(np.exp(found), expected, rtol=1e-12)
+    np.testing.assert_allclose(np.exp(result), expected, rtol=1e-12)
 
 
 def test_thurstone():
@@ -83,8 +83,8 @@ def test_thurstone():
     difference = stats.norm(scale=np.sqrt(2.0))
     gaps = [UTILITY[j] - UTILITY[i] for i, j in rows_of(DECIDED)]
     expected = [[difference.sf(gap), difference.cdf(gap)] for gap in gaps]
-    found = logs(Thurstone(), DECIDED, utility=UTILITY)
-    np.testing.assert_allclose(np.exp(found), expected, rtol=1e-12)
+    result = logs(Thurstone(), DECIDED, utility=UTILITY)
+    np.testing.assert_allclose(np.exp(result), expected, rtol=1e-12)
 
 
 def test_thurstone_with_ties_and_order():
@@ -93,14 +93,14 @@ def test_thurstone_with_ties_and_order():
         distribution = stats.norm(UTILITY[i] - UTILITY[j] + 0.3, np.sqrt(2.0))
         tie = distribution.cdf(0.6) - distribution.cdf(-0.6)
         expected.append([distribution.sf(0.6), distribution.cdf(-0.6), tie])
-    found = logs(
+    result = logs(
         Thurstone(ties=True, order_effect=True),
         VOTES,
         utility=UTILITY,
         first_advantage=0.3,
         log_threshold=np.log(0.6),
     )
-    np.testing.assert_allclose(np.exp(found), expected, rtol=1e-10)
+    np.testing.assert_allclose(np.exp(result), expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize("outside", [True, False])
@@ -108,12 +108,12 @@ def test_multinomial_logit(outside):
     data = CHOICES
     if not outside:
         data = Choices.from_counts(CHOICES.offered, CHOICES.counts[:, :4])
-    found = np.exp(logs(MultinomialLogit(), data, utility=UTILITY))
+    result = np.exp(logs(MultinomialLogit(), data, utility=UTILITY))
     weights = np.append(np.exp(UTILITY), 1.0)[: 4 + outside]
     offered = np.append(data.offered, np.ones((3, 1), bool), 1)[:, : 4 + outside]
     expected = offered * weights
     expected = expected / expected.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(result, expected, rtol=1e-12)
 
 
 def test_best_and_worst():
@@ -122,13 +122,13 @@ def test_best_and_worst():
     worth, total = dict(zip("abcd", np.exp(UTILITY), strict=True)), 0.0
     for best, worst in itertools.permutations(shown, 2):
         data = Choices.from_subsets([shown], [best], worst=[worst], arm_names="abcd")
-        found = logs(MultinomialLogit(), data, utility=UTILITY)
-        found = np.exp(found[data.counts[:, :4] > 0].sum())
+        result = logs(MultinomialLogit(), data, utility=UTILITY)
+        result = np.exp(result[data.counts[:, :4] > 0].sum())
         rest = [arm for arm in shown if arm != best]
         expected = worth[best] / sum(worth[arm] for arm in shown)
         expected *= (1 / worth[worst]) / sum(1 / worth[arm] for arm in rest)
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
-        total += found
+        np.testing.assert_allclose(result, expected, rtol=1e-12)
+        total += result
     np.testing.assert_allclose(total, 1.0, rtol=1e-12)
 
 
@@ -139,7 +139,7 @@ def test_plackett_luce():
     def probability(chosen, pool):
         product = 1.0
         for arm in chosen:
-            product *= worth[arm] / sum(worth[each] for each in pool)
+            product *= worth[arm] / sum(worth[item] for item in pool)
             pool = pool.replace(arm, "")
         return product
 
@@ -149,8 +149,8 @@ def test_plackett_luce():
         (3, 2, 3, 1): probability("db", "abcd"),
         (1, 1, 1, 0): 1.0,
     }
-    found = np.exp(logs(PlackettLuce(), BALLOTS, utility=UTILITY))[:, 0]
-    for places, value in zip(BALLOTS.places, found, strict=True):
+    result = np.exp(logs(PlackettLuce(), BALLOTS, utility=UTILITY))[:, 0]
+    for places, value in zip(BALLOTS.places, result, strict=True):
         assert np.isclose(value, expected[tuple(places.tolist())], rtol=1e-12)
 
 
@@ -158,11 +158,11 @@ def test_beta_per_pair():
     theta = np.array([0.7, 0.2, 0.9, 0.4, 0.6, 0.35])  # ab ac ad bc bd cd
     share = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.25])
     model = PairwiseBeta(ties=True)
-    found = np.exp(logs(model, VOTES, preference=theta, tie_share=share))
+    result = np.exp(logs(model, VOTES, preference=theta, tie_share=share))
     # Rows: a b, b d, c a, d c.
     won, ties = np.array([[0.7, 0.6, 0.8, 0.65], [0.1, 0.5, 0.2, 0.25]])
     expected = [(1 - ties) * won, (1 - ties) * (1 - won), ties]
-    np.testing.assert_allclose(found.T, expected, rtol=1e-12)
+    np.testing.assert_allclose(result.T, expected, rtol=1e-12)
 
 
 def normal(x, scale):
@@ -225,9 +225,9 @@ def test_joint_density_is_prior_times_likelihood(name):
     with jax.enable_x64(True):
         latent = latent_of(model, as_jax(model.arrays(DECIDED)))
         assert latent.size == len(point)
-        found = float(quick_jit(latent.log_density)(point))
+        heights = float(quick_jit(latent.log_density)(point))
         named = np.asarray(quick_jit(latent.named)(point)["utility"])
-    assert np.isclose(found, log_prior + log_votes, rtol=1e-12)
+    assert np.isclose(heights, log_prior + log_votes, rtol=1e-12)
     np.testing.assert_allclose(named, utility, rtol=1e-12)
 
 
@@ -240,12 +240,12 @@ def test_zero_sum_utilities_have_the_conditional_prior():
         latent = latent_of(model, as_jax(model.arrays(empty)))
         assert latent.size == 3
         points = jax.random.normal(jax.random.key(0), (5, 3))
-        found = np.asarray(quick_jit(jax.vmap(latent.log_density))(points))
+        heights = np.asarray(quick_jit(jax.vmap(latent.log_density))(points))
         utility = np.asarray(quick_jit(jax.vmap(latent.named))(points)["utility"])
     np.testing.assert_allclose(utility.sum(axis=1), 0.0, atol=1e-12)
     votes = log_expit(utility[:, 0] - utility[:, 1])
     expected = votes - np.sum(utility**2, axis=1) / (2 * 1.5**2)
-    np.testing.assert_allclose(np.diff(found), np.diff(expected), rtol=1e-9)
+    np.testing.assert_allclose(np.diff(heights), np.diff(expected), rtol=1e-9)
     # The map from coordinates to the plane preserves lengths.
     lengths = np.sum(np.asarray(points) ** 2, axis=1)
     np.testing.assert_allclose(np.sum(utility**2, axis=1), lengths, rtol=1e-9)
@@ -266,8 +266,8 @@ def test_preference_matrices_are_those_of_the_votes():
     ):
         draws = {name: np.array([value]) for name, value in values.items()}
         matrix = model.preference_matrices({"utility": utility, **draws})[0]
-        found = np.exp(logs(model, every, utility=UTILITY, **values))
-        share = found[:, 0] / (found[:, 0] + found[:, 1])
+        result = np.exp(logs(model, every, utility=UTILITY, **values))
+        share = result[:, 0] / (result[:, 0] + result[:, 1])
         np.testing.assert_allclose(matrix[every.first, every.second], share, rtol=1e-12)
         assert np.all(np.diagonal(matrix) == 0.5)
 
@@ -301,10 +301,10 @@ def test_nothing_cancels_where_one_arm_won_all_votes(ties, lead):
     logs = np.array([lead / 2, -lead / 2, tie[0]])[: 3 if ties else 2]
     ahead = int(np.argmax(logs[:2]))
     # log P of what is ahead, from the ratios of the others to it.
-    rest = [np.exp(each - logs[ahead]) for at, each in enumerate(logs) if at != ahead]
+    rest = [np.exp(item - logs[ahead]) for at, item in enumerate(logs) if at != ahead]
     expected = logs - logs[ahead] - np.log1p(sum(rest))
     for outcome in range(len(logs)):
         counts = np.zeros((1, len(logs)))
         counts[0, outcome] = 1e6
-        found = model.summed_logs(counts, np.full((1, 1), lead), tie[None])
-        np.testing.assert_allclose(found, 1e6 * expected[outcome], rtol=1e-13)
+        total = model.summed_logs(counts, np.full((1, 1), lead), tie[None])
+        np.testing.assert_allclose(total, 1e6 * expected[outcome], rtol=1e-13)

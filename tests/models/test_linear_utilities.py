@@ -53,9 +53,9 @@ def test_a_flat_prior_gives_the_regression(num_arms, truth, unit):
     model = LinearUtilities(features * unit, covariate_scale=1e6)
     posterior = fit(model, data, method="laplace", num_draws=10, resample=False)
     assert posterior.converged
-    found = posterior.extras["laplace"]
-    spread = np.sqrt(np.diag(np.linalg.inv(found.factor @ found.factor.T)))
-    np.testing.assert_allclose(found.mode * unit, expected, rtol=1e-4)
+    result = posterior.extras["laplace"]
+    spread = np.sqrt(np.diag(np.linalg.inv(result.factor @ result.factor.T)))
+    np.testing.assert_allclose(result.mode * unit, expected, rtol=1e-4)
     np.testing.assert_allclose(spread * unit, errors, rtol=1e-4)
 
 
@@ -70,7 +70,7 @@ def test_features_are_covariates():
         (LinearUtilities(), known),
         (BradleyTerry(covariates=True, covariate_scale=2.0), known),
     ]
-    modes = [fit(*each, num_draws=10).extras["laplace"].mode for each in models]
+    modes = [fit(*item, num_draws=10).extras["laplace"].mode for item in models]
     for mode in modes[1:]:
         np.testing.assert_array_equal(mode, modes[0])
     names = [model.coords(given)["covariate"] for model, given in models[:3]]
@@ -87,8 +87,8 @@ def test_collinear_features_have_the_posterior_of_what_they_say():
     one = fit(apart, data, method="laplace", num_draws=10, resample=False).extras[
         "laplace"
     ]
-    found = fit(LinearUtilities(twice), data, method="laplace", num_draws=10)
-    many = found.extras["laplace"]
+    posterior = fit(LinearUtilities(twice), data, method="laplace", num_draws=10)
+    many = posterior.extras["laplace"]
     expected = one.mode / scales[::-1] * 2.0 * 2**0.5
     np.testing.assert_allclose(
         [many.mode[0] + many.mode[2], many.mode[1]], expected, rtol=1e-6
@@ -98,7 +98,7 @@ def test_collinear_features_have_the_posterior_of_what_they_say():
     apart = np.array([1.0, 0.0, -1.0, 0.0])
     assert apart @ covariance @ apart == pytest.approx(2 * 2.0**2)
     assert covariance[3, 3] == pytest.approx(2.0**2)
-    (untold,) = found.remarks  # No factor makes a constant matter.
+    (untold,) = posterior.remarks  # No factor makes a constant matter.
     assert "votes tell 2 of 4 directions" in untold
     assert "feature 0, feature 2, feature 3" in untold
 
@@ -112,19 +112,19 @@ def test_all_votes_for_one_arm():
     features = np.array([[1.0], [0.0], [-1.0]])
     counts = np.array([[won, 0, 0], [0, 0, 0]], dtype=float)
     data = Comparisons.from_rows("abc", [0, 1], [1, 2], counts)
-    found = fit(LinearUtilities(features, covariate_scale=scale), data)
-    draws = found.flat_draws()["coefficient"][:, 0]
+    posterior = fit(LinearUtilities(features, covariate_scale=scale), data)
+    draws = posterior.flat_draws()["coefficient"][:, 0]
     grid = np.linspace(-9 * scale, 9 * scale, 100_001)
     height = won * log_expit(grid) - 0.5 * (grid / scale) ** 2
     weight = np.exp(height - height.max())
     weight /= weight.sum()
     mean = weight @ grid
     deviation = np.sqrt(weight @ (grid - mean) ** 2)
-    number = 1.0 / (1.0 / len(draws) + 1.0 / found.correction.effective_proposals)
+    number = 1.0 / (1.0 / len(draws) + 1.0 / posterior.correction.effective_proposals)
     width = norm.isf(FALSE_ALARM / 2 / 6) / np.sqrt(number)
     assert abs(draws.mean() - mean) < width * deviation
     positive = min(weight[grid > 0].sum(), 1.0)
-    best = found.winner_shares()["best_utility"][0]
+    best = posterior.winner_shares()["best_utility"][0]
     assert abs(best - positive) < width * np.sqrt(positive * (1 - positive)) + 1e-6
 
 
@@ -132,9 +132,9 @@ def test_all_votes_for_one_arm():
 def test_without_a_vote_there_is_the_prior():
     features = np.array([[1.0, 0.0], [0.0, 0.0], [-1.0, 2.0]])
     data = Comparisons.from_wins(np.zeros((3, 3)))
-    found = fit(LinearUtilities(features), data).extras["laplace"]
-    np.testing.assert_array_equal(found.mode, 0.0)
-    np.testing.assert_allclose(found.factor, np.eye(2) / 2.0)
+    posterior = fit(LinearUtilities(features), data).extras["laplace"]
+    np.testing.assert_array_equal(posterior.mode, 0.0)
+    np.testing.assert_allclose(posterior.factor, np.eye(2) / 2.0)
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,13 @@ from bayesduel.votes import Choices
 MEAN, SPREAD = np.array([-1.0, 0.03, 0.4]), np.array([0.8, 0.04, 0.0])
 
 
-def panel(people, each, seed=0, *, persons=True):
+def panel(people, choices_each, seed=0, *, persons=True):
     """Simulate choices; return them and the coefficients of the persons."""
     rng = np.random.default_rng(seed)
-    attributes = rng.normal(size=(people * each, 3, 3)) * [1.0, 20.0, 1.0]
-    own = MEAN + SPREAD * rng.normal(size=(people, 3))
-    person = np.repeat(np.arange(people), each)
-    utility = np.einsum("rkd,rd->rk", attributes, own[person])
+    attributes = rng.normal(size=(people * choices_each, 3, 3)) * [1.0, 20.0, 1.0]
+    expected = MEAN + SPREAD * rng.normal(size=(people, 3))
+    person = np.repeat(np.arange(people), choices_each)
+    utility = np.einsum("rkd,rd->rk", attributes, expected[person])
     chosen = (utility + rng.gumbel(size=utility.shape)).argmax(axis=1)
     choices = Choices.from_attributes(
         attributes,
@@ -28,7 +28,7 @@ def panel(people, each, seed=0, *, persons=True):
         persons=[f"p{at:03d}" for at in person] if persons else None,
         attribute_names=["price", "size", "color"],
     )
-    return choices, own
+    return choices, expected
 
 
 @pytest.mark.parametrize("persons", [True, False])
@@ -43,14 +43,14 @@ def test_the_likelihood_is_that_of_a_numpy_twin(persons):
         "standard_spread": rng.random(2),
         "standard_person": rng.normal(size=(people, 2)),
     }
-    flat = {name: each[None] for name, each in draws.items()}
+    flat = {name: value[None] for name, value in draws.items()}
     (logs,) = log_probabilities_of(model, arrays, flat)
-    own = np.tile(draws["standard_coefficient"], (people, 1))
-    own[:, [2, 0]] += draws["standard_spread"] * draws["standard_person"]
+    expected = np.tile(draws["standard_coefficient"], (people, 1))
+    expected[:, [2, 0]] += draws["standard_spread"] * draws["standard_person"]
     person = np.repeat(np.arange(3), 2) if persons else np.arange(6)
     apart = choices.attributes - choices.attributes.mean(axis=1, keepdims=True)
     units = np.sqrt(np.mean(apart**2, axis=(0, 1)))
-    utility = np.einsum("rkd,rd->rk", choices.attributes / units, own[person])
+    utility = np.einsum("rkd,rd->rk", choices.attributes / units, expected[person])
     np.testing.assert_allclose(logs, log_softmax(utility, axis=1), rtol=1e-8)
 
 
@@ -70,28 +70,28 @@ def test_what_is_refused():
 @pytest.mark.slow
 def test_what_was_simulated_is_found_again():
     """Means and spreads within four standard errors of those of the 60 persons."""
-    choices, own = panel(60, 10)
-    found = fit(MixedLogit(random=("price", "size")), choices, num_chains=2,
+    choices, expected = panel(60, 10)
+    posterior = fit(MixedLogit(random=("price", "size")), choices, num_chains=2,
                 num_draws=300, num_warmup=300)  # fmt: skip
-    rows = {row["parameter"]: row for row in parameter_summary(found, 0.9)}
+    rows = {row["parameter"]: row for row in parameter_summary(posterior, 0.9)}
     assert set(rows) == {"coefficient[price]", "coefficient[size]", "spread[price]",
                          "coefficient[color]", "spread[size]"}  # fmt: skip
     for at, name in enumerate(("price", "size")):
         for row, truth in (
-            (rows[f"coefficient[{name}]"], own[:, at].mean()),
-            (rows[f"spread[{name}]"], own[:, at].std()),
+            (rows[f"coefficient[{name}]"], expected[:, at].mean()),
+            (rows[f"spread[{name}]"], expected[:, at].std()),
         ):
             error = (row["upper"] - row["lower"]) / (2 * 1.645)
             assert abs(row["mean"] - truth) < 4.0 * error, row
             assert error < 0.3 * SPREAD[at]
-    each = found.draws["person_coefficient"].mean(axis=(0, 1))
+    item = posterior.draws["person_coefficient"].mean(axis=(0, 1))
     for at in range(2):
-        assert np.corrcoef(each[:, at], own[:, at])[0, 1] > 0.75
+        assert np.corrcoef(item[:, at], expected[:, at])[0, 1] > 0.75
     plain = fit(ConditionalLogit(), choices)
-    assert loo(found).elpd > loo(plain).elpd + 15.0
+    assert loo(posterior).elpd > loo(plain).elpd + 15.0
     # One coefficient for all is too small: persons differ by more than noise.
-    assert abs(plain.mode["coefficient"][0]) < 0.9 * abs(own[:, 0].mean())
-    tree = found.to_datatree(num_prior_draws=10, log_likelihood=False)
+    assert abs(plain.mode["coefficient"][0]) < 0.9 * abs(expected[:, 0].mean())
+    tree = posterior.to_datatree(num_prior_draws=10, log_likelihood=False)
     assert tree["posterior"]["person_coefficient"].dims == (
         "chain", "draw", "person", "random_attribute")  # fmt: skip
     assert tree["posterior"]["person_coefficient"].person.values[2] == "p002"

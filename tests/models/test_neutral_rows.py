@@ -23,10 +23,10 @@ SAID = (np.exp(LOGS).cumsum(axis=1) < RNG.random((240, 1))).sum(axis=1)
 
 
 def votes(*, ties=True, neutral=True):
-    kept = slice(None) if ties else SAID < 2
+    chosen = slice(None) if ties else SAID < 2
     return Comparisons.from_rows(
-        "abcde", HOME[kept], AWAY[kept], np.eye(3)[SAID][kept], order_known=True,
-        columns={"neutral": NEUTRAL[kept]} if neutral else None,
+        "abcde", HOME[chosen], AWAY[chosen], np.eye(3)[SAID][chosen], order_known=True,
+        columns={"neutral": NEUTRAL[chosen]} if neutral else None,
     )  # fmt: skip
 
 
@@ -37,9 +37,9 @@ def test_closed_forms_are_those_of_the_numpyro_model():
 
 
 def test_the_mode_is_that_of_a_search_in_plain_numpy():
-    kept = SAID < 2
-    home, away, shown = HOME[kept], AWAY[kept], 1.0 - NEUTRAL[kept]
-    sign = np.where(SAID[kept] == 0, 1.0, -1.0)
+    chosen = SAID < 2
+    home, away, shown = HOME[chosen], AWAY[chosen], 1.0 - NEUTRAL[chosen]
+    sign = np.where(SAID[chosen] == 0, 1.0, -1.0)
 
     def negative(point):
         odds = point[1:][home] - point[1:][away] + point[0] * shown
@@ -47,9 +47,11 @@ def test_the_mode_is_that_of_a_search_in_plain_numpy():
         return prior - np.sum(log_expit(sign * odds))
 
     best = minimize(negative, np.zeros(6), method="BFGS", options={"gtol": 1e-8}).x
-    found = fit(BradleyTerry(order_effect=True), votes(ties=False), method="laplace")
-    assert float(found.mode["first_advantage"]) == pytest.approx(best[0], abs=1e-5)
-    np.testing.assert_allclose(found.mode["utility"], best[1:], atol=1e-5)
+    posterior = fit(
+        BradleyTerry(order_effect=True), votes(ties=False), method="laplace"
+    )
+    assert float(posterior.mode["first_advantage"]) == pytest.approx(best[0], abs=1e-5)
+    np.testing.assert_allclose(posterior.mode["utility"], best[1:], atol=1e-5)
     # As if all were at home it comes out smaller.
     every = fit(BradleyTerry(order_effect=True), votes(ties=False, neutral=False))
     assert float(every.mode["first_advantage"]) < best[0] - 0.2
@@ -61,9 +63,9 @@ def test_neutral_rows_alone_leave_the_prior():
         columns={"neutral": [True] * 40},
     )  # fmt: skip
     assert data.first.tolist() == [0] and data.counts.tolist() == [[20.0, 20.0, 0.0]]
-    found = fit(BradleyTerry(order_effect=True), data, method="laplace")
-    assert float(found.mode["first_advantage"]) == pytest.approx(0.0, abs=1e-12)
-    deviation = found.draws["first_advantage"].std()
+    posterior = fit(BradleyTerry(order_effect=True), data, method="laplace")
+    assert float(posterior.mode["first_advantage"]) == pytest.approx(0.0, abs=1e-12)
+    deviation = posterior.draws["first_advantage"].std()
     assert deviation == pytest.approx(1.0, abs=0.1)
 
 

@@ -136,16 +136,16 @@ def test_laplace_is_that_of_the_density_itself(model):
     with jax.enable_x64(True):
         arrays = as_jax(model.arrays(VOTES))
         latent = latent_of(model, arrays)
-        found = laplace(model, arrays)
+        result = laplace(model, arrays)
         expected = newton_mode(latent.log_density, jnp.zeros(latent.size))
-    np.testing.assert_allclose(found.mode, expected.mode, atol=1e-7)
-    np.testing.assert_allclose(found.factor, expected.factor, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(result.mode, expected.mode, atol=1e-7)
+    np.testing.assert_allclose(result.factor, expected.factor, rtol=1e-6, atol=1e-9)
 
 
 def test_the_best_utility_need_not_win():
-    found = fit(Reversed(), VOTES, method="laplace", num_draws=50)
-    shares = found.winner_shares()
-    utility = found.flat_draws()["utility"]
+    posterior = fit(Reversed(), VOTES, method="laplace", num_draws=50)
+    shares = posterior.winner_shares()
+    utility = posterior.flat_draws()["utility"]
     for name, arms in (("best_utility", utility), ("condorcet", -utility)):
         expected = np.bincount(arms.argmax(axis=1), minlength=3) / len(arms)
         np.testing.assert_allclose(shares[name], expected)
@@ -187,8 +187,8 @@ def test_the_beta_posterior_belongs_to_its_density():
     exact = fit(PairwiseBeta(prior=30.0), VOTES, num_draws=4000)
     expected = exact.draws["preference"].mean(axis=(0, 1))
     for model, method in ((Shy(), "laplace"), (Generous(), "exact")):
-        found = fit(model, VOTES, method=method, num_draws=4000)
-        mean = found.draws["preference"].mean(axis=(0, 1))
+        posterior = fit(model, VOTES, method=method, num_draws=4000)
+        mean = posterior.draws["preference"].mean(axis=(0, 1))
         # Spreads of about 0.06; 16000 draws on both sides.
         np.testing.assert_allclose(mean, expected, atol=0.008)
     closed = leave_pairs_out(PairwiseBeta(prior=30.0), VOTES)

@@ -61,7 +61,7 @@ def votes_of_judges(number=400):
         [ARMS[arm] for arm in second],
         np.where(won, "left", "right"),
         arm_names=ARMS,
-        columns={"judge": [f"j{each}" for each in judge], "turn": turn},
+        columns={"judge": [f"j{item}" for item in judge], "turn": turn},
     )
 
 
@@ -72,12 +72,14 @@ def fitted():
 
 def test_one_scale_is_bradley_terry():
     votes = votes_of_judges()
-    asked = {"method": "laplace", "num_draws": 10, "resample": False}
-    own = fit(from_numpyro(one_scale, order_effect=False), votes, **asked)
-    stock = fit(BradleyTerry(), votes, **asked)
-    np.testing.assert_allclose(own.mode["utility"], stock.mode["utility"], atol=1e-6)
+    options = {"method": "laplace", "num_draws": 10, "resample": False}
+    expected = fit(from_numpyro(one_scale, order_effect=False), votes, **options)
+    stock = fit(BradleyTerry(), votes, **options)
+    np.testing.assert_allclose(
+        expected.mode["utility"], stock.mode["utility"], atol=1e-6
+    )
     # A stock model has a row for each ordered pair, a model of no column too.
-    assert len(own.arrays.counts) == len(stock.arrays.counts) == 12
+    assert len(expected.arrays.counts) == len(stock.arrays.counts) == 12
     draws = {"utility": np.array([[1.0, 0.0, -2.0]])}
     for model in (BradleyTerry(), from_numpyro(one_scale)):
         first = model.preference_matrices(draws)[0, 0]
@@ -91,11 +93,11 @@ def test_ties_and_the_order_are_davidson_and_beaver():
     counts = rng.integers(1, 9, size=(6, 3))
     first, second = [0, 1, 2, 1, 2, 0], [1, 2, 0, 0, 1, 2]
     votes = Comparisons.from_rows(ARMS[:3], first, second, counts, order_known=True)
-    own = fit(from_numpyro(order_and_ties, ties=True), votes, method="laplace")
+    expected = fit(from_numpyro(order_and_ties, ties=True), votes, method="laplace")
     stock = fit(BradleyTerry(ties=True, order_effect=True), votes)
     for mine, theirs in (("bonus", "first_advantage"), ("tie", "log_tie")):
-        np.testing.assert_allclose(own.mode[mine], stock.mode[theirs], atol=1e-6)
-    table = compare_models({"own": own, "stock": stock}, round_to=None)
+        np.testing.assert_allclose(expected.mode[mine], stock.mode[theirs], atol=1e-6)
+    table = compare_models({"own": expected, "stock": stock}, round_to=None)
     assert abs(table["elpd"].diff().iloc[1]) < 1.0
     with pytest.raises(FitError, match="ties"):
         from_numpyro(one_scale).arrays(votes)
@@ -104,14 +106,14 @@ def test_ties_and_the_order_are_davidson_and_beaver():
 @pytest.mark.slow
 @pytest.mark.usefixtures("hardly_optimized")
 def test_the_log_likelihood_is_that_of_a_numpy_twin():
-    found, votes = fitted(), votes_of_judges()
-    draws = found.flat_draws()
+    posterior, votes = fitted(), votes_of_judges()
+    draws = posterior.flat_draws()
     odds = draws["utility"][:, votes.first] - draws["utility"][:, votes.second]
     odds = odds + draws["bias"][:, votes.columns["judge"]]
     odds = odds + draws["slope"][:, None] * votes.columns["turn"]
     counts = votes.counts
     twin = counts[:, 0] * log_expit(odds) + counts[:, 1] * log_expit(-odds)
-    tree = found.to_datatree(unit="row", num_prior_draws=5)
+    tree = posterior.to_datatree(unit="row", num_prior_draws=5)
     logs = tree["log_likelihood"]["votes"]
     order = [votes.row_names.index(name) for name in logs["comparison"].values]
     np.testing.assert_allclose(
@@ -128,17 +130,17 @@ def test_the_log_likelihood_is_that_of_a_numpy_twin():
 @pytest.mark.slow
 @pytest.mark.usefixtures("hardly_optimized")
 def test_judges_come_back_with_their_names():
-    found = fitted()
-    rows = {row["parameter"]: row for row in parameter_summary(found)}
-    names = [f"j{each}" for each in range(5)]
+    posterior = fitted()
+    rows = {row["parameter"]: row for row in parameter_summary(posterior)}
+    names = [f"j{number}" for number in range(5)]
     assert [key for key in rows if key.startswith("bias")] == [
         f"bias[{name}]" for name in names
     ]
     for name, bias in zip(names, BIAS, strict=True):
         low, high = rows[f"bias[{name}]"]["lower"], rows[f"bias[{name}]"]["upper"]
         assert low - 0.4 < bias < high + 0.4
-    assert standings(found)["arm"].values[0] == "tea"
-    assert "from_numpyro(judges" in repr(found.model)
+    assert standings(posterior)["arm"].values[0] == "tea"
+    assert "from_numpyro(judges" in repr(posterior.model)
 
 
 def test_a_policy_needs_the_utilities_of_a_model():
@@ -150,8 +152,8 @@ def test_a_policy_needs_the_utilities_of_a_model():
 def test_another_link():
     model = from_numpyro(one_scale, link=jax.scipy.stats.norm.cdf)
     draws = {"utility": np.array([[1.0, 0.0]])}
-    found = model.preference_matrices(draws)[0]
-    np.testing.assert_allclose(found, [[0.5, 0.8413447], [0.1586553, 0.5]], rtol=1e-6)
+    matrix = model.preference_matrices(draws)[0]
+    np.testing.assert_allclose(matrix, [[0.5, 0.8413447], [0.1586553, 0.5]], rtol=1e-6)
 
 
 def nameless(votes):
@@ -217,9 +219,9 @@ def test_the_judges_of_llmfao(shared_dir):
     votes = read_comparisons(path, judge="worker").without_ties()
     assert votes.num_votes == 5460 and len(votes.labels["judge"]) == 124
     sizes = {"num_chains": 2, "num_draws": 400, "num_warmup": 400}
-    found = fit(from_numpyro(biased), votes, method="nuts", **sizes)
+    posterior = fit(from_numpyro(biased), votes, method="nuts", **sizes)
     order = fit(BradleyTerry(order_effect=True, zero_sum=True), votes)
-    assert loo(found).elpd - loo(order).elpd == pytest.approx(38.0, abs=5.0)
+    assert loo(posterior).elpd - loo(order).elpd == pytest.approx(38.0, abs=5.0)
 
 
 def as_bradley_terry(votes):
@@ -240,13 +242,17 @@ def test_logits_need_no_norm():
         return jnp.stack([odds + 5.0, jnp.full_like(odds, 5.0)], axis=1)
 
     model = from_numpyro(shifted)
-    found = fit(model, votes, method="laplace", num_draws=50)
+    posterior = fit(model, votes, method="laplace", num_draws=50)
     plain = fit(from_numpyro(one_scale), votes, method="laplace", num_draws=50)
-    np.testing.assert_allclose(found.mode["utility"], plain.mode["utility"], atol=1e-6)
+    np.testing.assert_allclose(
+        posterior.mode["utility"], plain.mode["utility"], atol=1e-6
+    )
     # As in closed form, where there is one.
     stock = fit(BradleyTerry(order_effect=True), votes, method="laplace", num_draws=50)
-    own = fit(from_numpyro(as_bradley_terry), votes, method="laplace", num_draws=50)
+    expected = fit(
+        from_numpyro(as_bradley_terry), votes, method="laplace", num_draws=50
+    )
     height = stock.mode.attrs["log_likelihood"]
-    assert own.mode.attrs["log_likelihood"] == pytest.approx(height, rel=1e-8)
+    assert expected.mode.attrs["log_likelihood"] == pytest.approx(height, rel=1e-8)
     for name, errors in stock.standard_errors.items():
-        np.testing.assert_allclose(own.standard_errors[name], errors, rtol=1e-6)
+        np.testing.assert_allclose(expected.standard_errors[name], errors, rtol=1e-6)

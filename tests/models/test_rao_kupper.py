@@ -31,17 +31,17 @@ def log_likelihood(point, data=VOTES):
 def test_the_mode_is_that_of_an_independent_optimiser():
     """Coefficients to 5 digits, under a prior that hardly says anything."""
     model = RaoKupper(prior_scale=1e3, tie_scale=1e3)
-    found = fit(model, VOTES, method="laplace", num_draws=50)
+    posterior = fit(model, VOTES, method="laplace", num_draws=50)
     best, errors, _ = maximum_likelihood(log_likelihood, np.zeros(4))
-    utility = found.mode["utility"].values
+    utility = posterior.mode["utility"].values
     np.testing.assert_allclose(utility[1:] - utility[0], best[:-1], rtol=1e-5)
-    assert float(found.mode["log_threshold"]) == pytest.approx(best[-1], rel=1e-5)
+    assert float(posterior.mode["log_threshold"]) == pytest.approx(best[-1], rel=1e-5)
     # Standard errors of contrasts; utilities come last.
-    factor = found.extras["laplace"].factor
+    factor = posterior.extras["laplace"].factor
     covariance = np.linalg.inv(factor @ factor.T)[1:, 1:]
     contrast = np.concatenate([-np.ones((3, 1)), np.eye(3)], axis=1)
-    own = np.sqrt(np.diag(contrast @ covariance @ contrast.T))
-    np.testing.assert_allclose(own, errors[:-1], rtol=1e-3)
+    expected = np.sqrt(np.diag(contrast @ covariance @ contrast.T))
+    np.testing.assert_allclose(expected, errors[:-1], rtol=1e-3)
 
 
 def test_a_gap_and_the_threshold_bend_the_likelihood_together():
@@ -54,8 +54,8 @@ def test_a_gap_and_the_threshold_bend_the_likelihood_together():
 
     expected = height(step, step) + height(-step, -step)
     expected -= height(step, -step) + height(-step, step)
-    found = model.vote_derivatives(counts, np.array([0.7]), np.array([-0.3]))
-    assert found.gap_tie[0] == pytest.approx(expected / (4 * step**2), rel=1e-4)
+    derivatives = model.vote_derivatives(counts, np.array([0.7]), np.array([-0.3]))
+    assert derivatives.gap_tie[0] == pytest.approx(expected / (4 * step**2), rel=1e-4)
 
 
 def test_a_threshold_that_is_nothing_and_one_that_is_all():
@@ -71,8 +71,8 @@ def test_a_threshold_that_is_nothing_and_one_that_is_all():
     np.testing.assert_allclose(np.exp(model.outcome_logs(gap, gap * 0.1)).sum(0), 1.0)
     counts = np.ones((3, 3))
     for tie in (-900.0, np.log(300.0)):
-        found = model.vote_derivatives(counts, gap, np.full(3, tie))
-        assert np.all(np.isfinite(found[:5])) and found.height is None
+        derivatives = model.vote_derivatives(counts, gap, np.full(3, tie))
+        assert np.all(np.isfinite(derivatives[:5])) and derivatives.height is None
     # Two equal arms: a share tanh(eta / 2) of ties.
     (_, _, tied) = model.outcome_logs(np.zeros(1), np.log([0.7]))
     assert np.exp(tied[0]) == pytest.approx(np.tanh(0.35))

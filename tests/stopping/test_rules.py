@@ -37,9 +37,9 @@ def test_evidence_is_that_of_the_theory():
     for run in range(40):
         wins, width = counted(rng, 5, 150), 0.04 * (run % 2)
         state = AnytimeEvidence(0.05, width, prior=1.0, weight=0.3).evaluate(wins)
-        found = theory.anytime_evidence(wins, prior=1.0, weight=0.3, width=width)
-        assert found.max() == found[state.leader]
-        assert state.evidence == pytest.approx(found.max(), rel=1e-11, abs=1e-11)
+        evidence = theory.anytime_evidence(wins, prior=1.0, weight=0.3, width=width)
+        assert evidence.max() == evidence[state.leader]
+        assert state.evidence == pytest.approx(evidence.max(), rel=1e-11, abs=1e-11)
         assert state.threshold == math.log(20)
         assert state.stopped == (state.evidence >= state.threshold)
         assert state.answer == (state.leader if state.stopped else -1)
@@ -53,7 +53,7 @@ def beaten_by_trial(wins, leader, prior):
     pairs = list(combinations(range(num_arms), 2))
     total = 0.0
     ends = [(wins[i, j] + prior, wins[j, i] + prior) for i, j in pairs]
-    sides = [{True: beta.sf(0.5, *each), False: beta.cdf(0.5, *each)} for each in ends]
+    sides = [{True: beta.sf(0.5, *end), False: beta.cdf(0.5, *end)} for end in ends]
     for signs in product((True, False), repeat=len(pairs)):
         scores, probability = np.zeros(num_arms), 1.0
         for (i, j), side, first in zip(pairs, sides, signs, strict=True):
@@ -203,21 +203,21 @@ def test_an_exact_tie_costs_a_second_delta_at_most():
     """Of two arms at 1/2 each is wrong by one way to break the tie; by enumeration."""
     delta = 0.1
     rule = AnytimeEvidence(delta, weight=0.99)
-    asked, named = {0: 1.0}, 0.0
+    options, named = {0: 1.0}, 0.0
     for number in range(1, 61):
         after: dict[int, float] = defaultdict(float)
-        for won, probability in asked.items():
+        for won, probability in options.items():
             after[won] += probability / 2
             after[won + 1] += probability / 2
-        asked = {}
+        options = {}
         for won, probability in after.items():
             if rule.evaluate([[0, won], [number - won, 0]]).stopped:
                 named += probability
             else:
-                asked[won] = probability
+                options[won] = probability
     # One delta is not enough; 0.21 would be named by four fifths of the evidence.
     assert delta < named <= 2 * delta
-    assert named + sum(asked.values()) == pytest.approx(1, abs=1e-12)
+    assert named + sum(options.values()) == pytest.approx(1, abs=1e-12)
 
 
 def test_two_ways_to_break_ties_make_all_wrong_arms_lose():
@@ -254,13 +254,13 @@ def test_unknown_duels_count_against_every_name():
             unknown = np.zeros((4, 4), dtype=int)
             unknown[1, 2] = unknown[2, 1] = 3
             least = rule.evaluate(wins, unknown).evidence
-            found = theory.anytime_evidence(wins, width=width, unknown=unknown)
-            assert least == pytest.approx(found.max(), rel=1e-11, abs=1e-11)
+            evidence = theory.anytime_evidence(wins, width=width, unknown=unknown)
+            assert least == pytest.approx(evidence.max(), rel=1e-11, abs=1e-11)
             for won in range(4):
                 full = wins.copy()
                 full[1, 2] += won
                 full[2, 1] += 3 - won
                 full_found = theory.anytime_evidence(full, width=width)
-                assert (found <= full_found + 1e-9).all()
+                assert (evidence <= full_found + 1e-9).all()
     with pytest.raises(ValueError, match="unknown must be symmetric"):
         rule.evaluate(np.zeros((2, 2)), [[0, 1], [0, 0]])

@@ -149,8 +149,8 @@ def test_a_run_ends_when_its_rule_stops():
 
 
 def answers_of(rule, matrix, num_runs, horizon):
-    asked = {"checkpoints": (horizon,), "runs": range(num_runs), "stopping": rule}
-    return simulate_runs(UNIFORM, matrix, **asked).info["answer"]
+    options = {"checkpoints": (horizon,), "runs": range(num_runs), "stopping": rule}
+    return simulate_runs(UNIFORM, matrix, **options).info["answer"]
 
 
 @pytest.mark.slow
@@ -243,9 +243,9 @@ def test_rules_in_numpy_end_where_their_counts_say(rule, most):
     plays = records.ledger["plays"][:, -1]
     assert (plays.sum(axis=(1, 2))[stopped > 0] == stopped[stopped > 0]).all()
     assert (plays[:, 0, 1] == wins.sum(axis=(1, 2))).all()
-    for each, answer, ended in zip(wins, records.info["answer"], stopped, strict=True):
-        assert rule.evaluate(each.astype(float)).stopped == (ended > 0)
-        before = [each - step for step in np.eye(4).reshape(4, 2, 2) if ended > 0]
+    for item, answer, ended in zip(wins, records.info["answer"], stopped, strict=True):
+        assert rule.evaluate(item.astype(float)).stopped == (ended > 0)
+        before = [item - step for step in np.eye(4).reshape(4, 2, 2) if ended > 0]
         before = [one for one in before[1:3] if (one >= 0).all()]
         assert ended < 0 or not all(rule.evaluate(one).stopped for one in before)
         assert ended < 0 or answer in (0, 1)
@@ -261,7 +261,7 @@ def test_rules_in_numpy_end_where_their_counts_say(rule, most):
 def test_compiled_rules_stop_as_in_python():
     rule = LeaderTest(0.01) | Budget(40)
     plain, compiled = (
-        stopped_runs(Counted(most=8, compiled=each), rule) for each in (False, True)
+        stopped_runs(Counted(most=8, compiled=item), rule) for item in (False, True)
     )
     assert (plain.info["stopped_at"] > 0).any()
     for name, values in plain.info.items():
@@ -295,21 +295,21 @@ def test_policies_over_models_or_sets_are_refused():
 
 
 def test_results_say_when_runs_stopped(in_python):
-    asked = {"num_runs": 3, "horizon": 5000, "seed": 3}
+    options = {"num_runs": 3, "horizon": 5000, "seed": 3}
     rule = AnytimeEvidence(0.3) | Budget(200)
-    tree = bayesduel.compare(CONDORCET, ["random", UNIFORM], stopping=rule, **asked)
+    tree = bayesduel.compare(CONDORCET, ["random", UNIFORM], stopping=rule, **options)
     for node in tree[next(iter(tree.children))].children.values():
         assert (node["stopped_at"] > 0).all()
         assert set(node["answer"].values.tolist()) <= {-1, 0}
-    alone = bayesduel.simulate(CONDORCET, UNIFORM, stopping=rule, **asked)
-    plain = bayesduel.Experiment(CONDORCET, UNIFORM, **asked)
-    kept = bayesduel.Experiment(CONDORCET, UNIFORM, stopping=rule, **asked)
-    assert "stopped_at" in str(alone) and kept.stopping == rule
+    alone = bayesduel.simulate(CONDORCET, UNIFORM, stopping=rule, **options)
+    plain = bayesduel.Experiment(CONDORCET, UNIFORM, **options)
+    chosen = bayesduel.Experiment(CONDORCET, UNIFORM, stopping=rule, **options)
+    assert "stopped_at" in str(alone) and chosen.stopping == rule
     one, other = (
-        json.loads(each.request()["places"][0]["request"]) for each in (plain, kept)
+        json.loads(item.request()["places"][0]["request"]) for item in (plain, chosen)
     )
     assert {x for x in other if other[x] != one.get(x)} == {"stopping"}
-    assert plain.chunks()[0].digest != kept.chunks()[0].digest
+    assert plain.chunks()[0].digest != chosen.chunks()[0].digest
 
 
 def own_rule(tmp_path, monkeypatch):

@@ -13,15 +13,15 @@ from tests.votes.helpers import refused
 ARMS = "abc"
 
 
-def asked(rng, number=80):
+def questions_of(rng, number=80):
     """Questions with two answers: (prompt, judge, one, other, there, back)."""
-    found = {}
+    by_name = {}
     for _ in range(number):
         one, other = rng.permutation(3)[:2].tolist()
         prompt, judge = f"p{rng.integers(9)}", f"j{rng.integers(2)}"
         answers = rng.choice(["left", "right", "tie"], size=2).tolist()
-        found[prompt, judge, frozenset((one, other))] = (one, other, *answers)
-    return [(*key[:2], *value) for key, value in found.items()]
+        by_name[prompt, judge, frozenset((one, other))] = (one, other, *answers)
+    return [(*key[:2], *value) for key, value in by_name.items()]
 
 
 def twin(questions, contradiction):
@@ -45,7 +45,7 @@ def votes_of(questions, weight=1.0):
     ]
     prompt, judge, first, second, said = zip(*rows, strict=True)
     return Comparisons.from_votes(
-        [ARMS[each] for each in first], [ARMS[each] for each in second], said,
+        [ARMS[item] for item in first], [ARMS[item] for item in second], said,
         weight=np.full(len(rows), weight), arm_names=ARMS,
         columns={"context": prompt, "judge": judge},
     )  # fmt: skip
@@ -53,16 +53,16 @@ def votes_of(questions, weight=1.0):
 
 @pytest.mark.parametrize(("contradiction", "weight"), [("tie", 1.0), ("nothing", 3.0)])
 def test_the_votes_are_those_of_the_twin(contradiction, weight):
-    questions = asked(np.random.default_rng(5))
-    found = votes_of(questions, weight).with_both_orders_as_one(contradiction)
-    assert not found.order_known and set(found.columns) == {"context", "judge"}
+    questions = questions_of(np.random.default_rng(5))
+    votes = votes_of(questions, weight).with_both_orders_as_one(contradiction)
+    assert not votes.order_known and set(votes.columns) == {"context", "judge"}
     here = {}
-    for row, counts in enumerate(found.counts):
-        labels = [found.labels[name][found.columns[name][row]]
+    for row, counts in enumerate(votes.counts):
+        labels = [votes.labels[name][votes.columns[name][row]]
                   for name in ("context", "judge")]  # fmt: skip
         (outcome,) = np.flatnonzero(counts)
         said = ("left", "right", "tie")[outcome]
-        pair = int(found.first[row]), int(found.second[row])
+        pair = int(votes.first[row]), int(votes.second[row])
         here[*labels, *pair, said] = counts[outcome] / weight
     expected = twin(questions, contradiction)
     assert here == expected
@@ -70,7 +70,7 @@ def test_the_votes_are_those_of_the_twin(contradiction, weight):
 
 
 def test_votes_that_have_no_other_order_are_left_out_and_counted(caplog):
-    questions = asked(np.random.default_rng(5))
+    questions = questions_of(np.random.default_rng(5))
     votes = votes_of(questions)
     alone = Comparisons.from_rows(
         ARMS, [*votes.first, 0], [*votes.second, 2], [*votes.counts, [0, 1, 0]],
@@ -80,14 +80,14 @@ def test_votes_that_have_no_other_order_are_left_out_and_counted(caplog):
             for name in ("context", "judge")
         },
     )  # fmt: skip
-    found = alone.with_both_orders_as_one("tie")
-    assert found.num_votes == len(questions)
+    result = alone.with_both_orders_as_one("tie")
+    assert result.num_votes == len(questions)
     assert f"1 of {len(votes.first) + 1} rows" in caplog.text
     assert "a vs c (context only, judge only)" in caplog.text
 
 
 def test_what_cannot_be_told_apart_is_refused():
-    votes = votes_of(asked(np.random.default_rng(5)))
+    votes = votes_of(questions_of(np.random.default_rng(5)))
     with pytest.raises(ComparisonDataError, match="votes that differ.*name what was"):
         votes.without_columns().with_both_orders_as_one()
     with pytest.raises(ComparisonDataError, match="order_known"):

@@ -61,8 +61,8 @@ def test_wide_tables(tmp_path):
     np.testing.assert_array_equal(again.attributes[:, :, :3], ATTRIBUTES)
     assert again.attributes[:, :, 3].tolist() == [[0, 3], [0, -10], [0, 8]]
     assert again.counts.sum(axis=1).tolist() == [2, 1, 1]
-    kept = read_wide_choices(path, where="who == 'ann'", **options)
-    assert kept.num_votes == 2 and kept.outside
+    chosen = read_wide_choices(path, where="who == 'ann'", **options)
+    assert chosen.num_votes == 2 and chosen.outside
 
 
 def test_names_before_attributes_and_numbered_choices(tmp_path):
@@ -175,23 +175,23 @@ def test_arrays_that_are_refused(make, words):
 
 def test_the_command_line(tmp_path):
     path = written(tmp_path, WIDE.replace("none,,8,,gas,0", "2,1,8,gas,gas,1"))
-    asked = ["fit-choices", str(path), "--attributes", "pf", "--person", "who"]
-    shown = invoke([*asked, "--available", "here", "--dry-run"])
+    request = ["fit-choices", str(path), "--attributes", "pf", "--person", "who"]
+    shown = invoke([*request, "--available", "here", "--dry-run"])
     assert shown.exit_code == 0, shown.output
     assert "choice 2 by bob" in shown.output
     assert "-10" in shown.output and "2 persons" in shown.output
     options = ["--prior-scale", "2", "--draws", "20", "--out", str(tmp_path / "out")]
-    told = invoke([*asked, *options])
-    assert told.exit_code == 0 and "coefficient[pf]" in told.output
-    assert "log likelihood at the mode" in told.output
-    saved = {each.name for each in (tmp_path / "out").iterdir()}
+    output = invoke([*request, *options])
+    assert output.exit_code == 0 and "coefficient[pf]" in output.output
+    assert "log likelihood at the mode" in output.output
+    saved = {item.name for item in (tmp_path / "out").iterdir()}
     assert {"coefficients.csv", "coefficients.png", "fit.nc"} <= saved
     for line, words in (
-        ([*asked, "--random", "pf"], "--random"),
-        ([*asked, "--model", "mixed", "--random", "pg"], "did you mean pf"),
+        ([*request, "--random", "pf"], "--random"),
+        ([*request, "--model", "mixed", "--random", "pg"], "did you mean pf"),
         (["fit-choices", "none.csv", "--attributes", "a"], "does not exist"),
-        ([*asked, "--long", "id,who"], "--long: must be 3 names"),
-        ([*asked, "--long", "id,who,pf1", "--choice", "pf1"], "--choice: is for"),
+        ([*request, "--long", "id,who"], "--long: must be 3 names"),
+        ([*request, "--long", "id,who,pf1", "--choice", "pf1"], "--choice: is for"),
     ):
         refused = invoke(line)
         assert refused.exit_code == 2 and words in refused.output

@@ -113,9 +113,9 @@ def test_space_around_a_name_is_no_part_of_it(tmp_path, around):
     path = tmp_path / "v.csv"
     rows = [f"{columns[0][0]},{name},tea{around}", f"tea,{columns[1][1]},{name}"]
     path.write_text("\n".join(["left,right,winner", *rows]), encoding="utf-8")
-    for each in (votes, read_comparisons(path)):
-        assert each.arm_names == (name, "tea")
-        assert each.counts.tolist() == [[1, 1, 0]]
+    for item in (votes, read_comparisons(path)):
+        assert item.arm_names == (name, "tea")
+        assert item.counts.tolist() == [[1, 1, 0]]
     orders = [["tea", name], [f"tea{around}", f"{around}{name}"]]
     assert Rankings.from_orders(orders).counts.tolist() == [2]
 
@@ -245,8 +245,8 @@ def test_a_number_is_one_label_however_it_is_written():
     assert votes.arm_names == ("1", "2", "True")
     assert votes.wins.tolist() == [[0, 1, 0], [1, 0, 0], [1, 0, 0]]
     series = pd.Series([7.0, 9.0, None, 8.0]), pd.Series([8, 7, 9, 9])
-    kept = series[0].notna()
-    mixed = Comparisons.from_votes(*(s[kept] for s in series), ["left"] * 3)
+    chosen = series[0].notna()
+    mixed = Comparisons.from_votes(*(s[chosen] for s in series), ["left"] * 3)
     assert mixed.arm_names == ("7", "8", "9")
     # Versions are not numbers, and 007 is not 7.
     other = Comparisons.from_votes(["1.0", "007"], ["1.1", "7"], ["1.0", "7"])

@@ -158,8 +158,8 @@ PREFLIB = """# NUMBER ALTERNATIVES: 4
 def test_preflib(tmp_path):
     ballots = read_preflib(written(tmp_path, PREFLIB, "drinks.toi"))
     assert ballots.arm_names == ("tea", "milk: cold", "coffee", "water")
-    found = dict(zip(map(tuple, ballots.places.tolist()), ballots.counts, strict=True))
-    assert found == {(1, 2, 2, 3): 12, (2, 0, 0, 1): 3}
+    result = dict(zip(map(tuple, ballots.places.tolist()), ballots.counts, strict=True))
+    assert result == {(1, 2, 2, 3): 12, (2, 0, 0, 1): 3}
 
 
 @pytest.mark.parametrize(

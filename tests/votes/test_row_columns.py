@@ -30,7 +30,7 @@ def made(columns=COLUMNS, **options):
 
 def counted(*, order_known):
     """Count votes row by row, in plain Python."""
-    found = Counter()
+    counts = Counter()
     for row in range(300):
         one, other, said = int(FIRST[row]), int(SECOND[row]), str(SAID[row])
         free = bool(NEUTRAL[row]) or not order_known
@@ -38,28 +38,28 @@ def counted(*, order_known):
             one, other = other, one
             said = {"left": "right", "right": "left"}.get(said, said)
         key = one, other, str(JUDGE[row]), float(TURN[row])
-        found[(*key, float(NEUTRAL[row]) if order_known else None, said)] += 1
-    return found
+        counts[(*key, float(NEUTRAL[row]) if order_known else None, said)] += 1
+    return counts
 
 
 @pytest.mark.parametrize("order_known", [True, False])
 def test_rows_are_votes_with_the_same_entries(order_known):
     votes = made() if order_known else made().without_order()
-    found = Counter()
+    result = Counter()
     for row, counts in enumerate(votes.counts):
         neutral = votes.columns["neutral"][row] if order_known else None
         judge = votes.labels["judge"][votes.columns["judge"][row]]
         key = int(votes.first[row]), int(votes.second[row]), judge
         key = *key, votes.columns["turn"][row], neutral
         for said, number in zip(("left", "right", "tie"), counts, strict=True):
-            found[(*key, said)] += int(number)
-    assert +found == counted(order_known=order_known)
+            result[(*key, said)] += int(number)
+    assert +result == counted(order_known=order_known)
     assert votes.labels == {"judge": ("10", "11", "9")}
     assert ("neutral" in votes.columns) == order_known
 
 
 def test_some_columns_may_stay():
-    times = [float(place % 3) for place in range(len(JUDGE))]
+    times = [float(index % 3) for index in range(len(JUDGE))]
     both = made({"judge": JUDGE, "time": times})
     stay = both.without_columns(["judge", "nobody"])
     alone = made({"judge": JUDGE})
@@ -86,8 +86,8 @@ def test_what_becomes_of_ties_and_covariates_keeps_the_columns():
     split = votes.with_split_ties()
     judge = votes.columns["judge"]
     for label in range(3):
-        own = split.counts[split.columns["judge"] == label].sum()
-        assert own == votes.counts[judge == label].sum()
+        expected = split.counts[split.columns["judge"] == label].sum()
+        assert expected == votes.counts[judge == label].sum()
     assert votes.without_columns().covariate_names == ("heat",)
 
 
@@ -112,21 +112,21 @@ def test_files_carry_columns(tmp_path, form):
         lines = [",".join(rows[0]), *(",".join(map(str, r.values())) for r in rows)]
         path.write_text("\n".join(lines))
     options = {"judge": "worker", "neutral": "off", "columns": ["turn"]}
-    found = read_comparisons(path, arm_names=ARMS, **options)
+    votes = read_comparisons(path, arm_names=ARMS, **options)
     expected = made()
     for name in ("first", "second", "counts"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+        np.testing.assert_array_equal(getattr(votes, name), getattr(expected, name))
     for name in COLUMNS:
-        np.testing.assert_array_equal(found.columns[name], expected.columns[name])
-    assert found.labels == expected.labels
+        np.testing.assert_array_equal(votes.columns[name], expected.columns[name])
+    assert votes.labels == expected.labels
 
 
 def test_a_judge_that_is_missing_is_refused_or_skipped(tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text("left,right,winner,by\na,b,left,x\na,b,left,\na,b,tie,y\n")
     refused(r"judge\[1\]:? is empty.*skip", read_comparisons, path, judge="by")
-    found = read_comparisons(path, judge="by", missing="skip")
-    assert found.num_votes == 2 and found.labels == {"judge": ("x", "y")}
+    votes = read_comparisons(path, judge="by", missing="skip")
+    assert votes.num_votes == 2 and votes.labels == {"judge": ("x", "y")}
     path.write_text("left,right,winner,at\na,b,left,true\na,b,left,maybe\n")
     refused("row 1 of column 'at'.*'maybe'", read_comparisons, path, neutral="at")
     refused("judge:? must be the title", read_comparisons, path, judge=3)
@@ -154,9 +154,9 @@ def test_columns_put_together_by_hand_are_checked():
     counts, code = np.array([[1.0, 0, 0], [0, 1, 0]]), np.array([0, 1])
     names = ("a", "b")
     labels = {"judge": ("x", "y")}
-    found = Comparisons(names, first, second, counts, False, columns={"judge": code},
+    result = Comparisons(names, first, second, counts, False, columns={"judge": code},
                         labels=labels)  # fmt: skip
-    assert found.wins.tolist() == [[0, 1], [1, 0]]
+    assert result.wins.tolist() == [[0, 1], [1, 0]]
     broken = [
         ({"judge": code + 1}, labels, "place of a label, from 0 to 1"),
         ({"judge": code * 0}, labels, "second row of one pair"),

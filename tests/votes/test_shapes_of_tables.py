@@ -139,8 +139,8 @@ def test_words_for_nothing_are_missing_in_each_column(tmp_path, word, column):
         refused(f"row 1 .*{word}.*missing='keep", read_comparisons, votes)
         assert read_comparisons(votes, missing="skip").num_votes == 2
         if column != "winner":
-            kept = read_comparisons(votes, missing="keep")
-            assert word in kept.arm_names and kept.num_votes == 3
+            chosen = read_comparisons(votes, missing="keep")
+            assert word in chosen.arm_names and chosen.num_votes == 3
     rows[2]["left"] = ""
     with pytest.raises(ComparisonDataError, match="row 2 of column 'left' has no val"):
         read_comparisons(pd.DataFrame(rows), missing="keep")
@@ -220,7 +220,7 @@ FILTERED = pd.DataFrame(
 
 
 @pytest.mark.parametrize(
-    ("condition", "kept"),
+    ("condition", "chosen"),
     [
         ("id=7", [1, 2]), ("id = 007", [0]), ("id=1.1", [4]),
         ("id!=1.10", [0, 1, 2, 4]), ("turn=1", [0]), ("turn<3", [0, 1]),
@@ -231,15 +231,15 @@ FILTERED = pd.DataFrame(
     ],
 )  # fmt: skip
 def test_conditions_compare_text_with_text_and_numbers_with_numbers(
-    tmp_path, condition, kept
+    tmp_path, condition, chosen
 ):
-    if kept is None:
+    if chosen is None:
         refused("row 0 of column 'day' is no nu", keep_rows, FILTERED, condition)
         return
-    assert keep_rows(FILTERED, condition).index.tolist() == kept
+    assert keep_rows(FILTERED, condition).index.tolist() == chosen
     if "sure" not in str(condition) and "turn=1" != condition:
         read = read_table(written(tmp_path, FILTERED.to_csv(index=False)))
-        assert keep_rows(read, condition).index.tolist() == kept
+        assert keep_rows(read, condition).index.tolist() == chosen
 
 
 @pytest.mark.parametrize(
@@ -455,8 +455,8 @@ def test_both_orders_in_one_row(tmp_path):
     path = written(tmp_path, json.dumps(rows), "votes.json")
     winner = ("g1_winner", "g2_winner")
     votes = read_comparisons(path, winner=winner)
-    found = dict(zip(votes.row_names, votes.counts.tolist(), strict=True))
-    assert votes.order_known and found == {
+    result = dict(zip(votes.row_names, votes.counts.tolist(), strict=True))
+    assert votes.order_known and result == {
         "m1 vs m2": [1, 0, 1], "m2 vs m1": [0, 1, 1], "m2 vs m3": [1, 0, 0],
         "m3 vs m2": [1, 0, 0], "m1 vs m3": [0, 0, 1], "m3 vs m1": [1, 0, 0],
     }  # fmt: skip
@@ -631,8 +631,8 @@ def test_conditions_know_decimal_commas_and_quotes(tmp_path):
     text = "left;right;winner;n;said\na;b;left;10,5;'x'\na;b;right;9,5;x\n"
     path = written(tmp_path, text)
     for condition in ("n>10,0", "n>10", "said='x'"):
-        kept = read_comparisons(path, where=condition)
-        assert kept.counts.tolist() == [[1, 0, 0]], condition
+        chosen = read_comparisons(path, where=condition)
+        assert chosen.counts.tolist() == [[1, 0, 0]], condition
     assert read_comparisons(path, where="said!='x'").counts.tolist() == [[0, 1, 0]]
 
 
@@ -794,15 +794,15 @@ def test_parquet_files_that_unpack_to_too_much(tmp_path, monkeypatch, cells):
     monkeypatch.setitem(sys.modules, "pyarrow", SimpleNamespace(parquet=reader))
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", reader)
     frame = pd.DataFrame({"left": ["a"], "right": ["b"], "winner": ["left"]})
-    asked = {}
+    options = {}
     monkeypatch.setattr(
-        pd, "read_parquet", lambda file, **how: asked.update(how) or frame
+        pd, "read_parquet", lambda file, **how: options.update(how) or frame
     )
     path = tmp_path / "votes.parquet"
     path.write_bytes(b"PAR1")
     if cells > 10**6:
         refused(r"votes\.parquet.* unpacks to .* 6e\+09 cells", read_comparisons, path)
-        assert not asked
+        assert not options
     else:
         assert read_comparisons(path).num_votes == 1
-        assert asked["read_dictionary"] == ["left", "talk.list.element"]
+        assert options["read_dictionary"] == ["left", "talk.list.element"]

@@ -39,11 +39,9 @@ from bayesduel.models.fit.variational import sample_svi
 from bayesduel.votes.rankings import Rankings
 from theory.arguments import integer_from, one_of, seed_of, true_or_false
 
-_SIDE_BY_SIDE = 40
-"""Data sets that one program fits at once, at most."""
-
+_SIDE_BY_SIDE = 40  # Data sets that one program fits at once, at most.
+# A quantity of the data too: it notices a posterior that ignores them.
 _LOG_LIKELIHOOD = "log_likelihood"
-"""A quantity of the data too: it notices a posterior that ignores them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +80,9 @@ class Calibration:
         width = (self.num_draws + 1) // bins
         return {
             name: np.stack(
-                [np.sum(each // width == bin_, axis=0) for bin_ in range(bins)]
+                [np.sum(ranks // width == bin_, axis=0) for bin_ in range(bins)]
             )
-            for name, each in self.ranks.items()
+            for name, ranks in self.ranks.items()
         }
 
     def p_values(self, bins: int = 10) -> dict[str, Float64[np.ndarray, "..."]]:
@@ -109,14 +107,14 @@ class Calibration:
         ranks = self.num_draws + 1
         tail = round(0.5 * (1.0 - probability) * ranks)
         return {
-            name: np.mean((each >= tail) & (each < ranks - tail), axis=0)
-            for name, each in self.ranks.items()
+            name: np.mean((rank >= tail) & (rank < ranks - tail), axis=0)
+            for name, rank in self.ranks.items()
         }
 
     def smallest_p_value(self, bins: int = 10) -> float:
         """Return the smallest p-value times the number of quantities (Bonferroni)."""
         every = np.concatenate(
-            [np.ravel(each) for each in self.p_values(bins).values()]
+            [np.ravel(values) for values in self.p_values(bins).values()]
         )
         return float(min(1.0, every.min() * every.size))
 
@@ -179,8 +177,10 @@ def calibrate(
     >>> from bayesduel.votes import Comparisons
     >>> from bayesduel.models import PairwiseBeta
     >>> votes = Comparisons.from_wins([[0, 5, 5], [5, 0, 5], [5, 5, 0]])
-    >>> found = calibrate(PairwiseBeta(), votes, method="exact", num_simulations=40)
-    >>> found.smallest_p_value() > 0.001
+    >>> calibration = calibrate(
+    ...     PairwiseBeta(), votes, method="exact", num_simulations=40
+    ... )
+    >>> calibration.smallest_p_value() > 0.001
     True
     """
     check_model(model)
@@ -195,18 +195,16 @@ def calibrate(
     true_or_false(resample, "resample", kind=FitError)
     key = as_key(seed_of(rng_key, "rng_key", kind=FitError))
     arrays = model.arrays(data)
-    each = len(data.arm_names) * num_draws * thinning
-    check_numbers("num_simulations", num_simulations, each)
+    numbers = len(data.arm_names) * num_draws * thinning
+    check_numbers("num_simulations", num_simulations, numbers)
     check_whole(data, "calibrate", arrays)
     if not data.num_votes:
         # Without any, every posterior is the prior, and every likelihood the same.
         raise FitError("data", "must hold votes to be calibrated on", data)
     if isinstance(data, Rankings) and np.any(data.counts != 1):
         row = int(np.argmax(data.counts != 1))
-        rule = (
-            "must hold ballots that are cast once each, to be calibrated on "
-            f"({data.row_names[row]} was cast more often)"
-        )
+        rule = "must hold ballots that are cast once each, to be calibrated on "
+        rule += f"({data.row_names[row]} was cast more often)"
         raise FitError("data", rule, float(data.counts[row]), index=row)
     key_prior, key_data, key_fit = jax.random.split(key, 3)
     truths = sample_prior(model, arrays, key_prior, num_simulations)
@@ -220,11 +218,11 @@ def calibrate(
         parts = (
             {
                 name: draws[None]
-                for name, draws in model.exact_posterior(each)
+                for name, draws in model.exact_posterior(simulation)
                 .sample(rng, num_draws)
                 .items()
             }
-            for each in simulated
+            for simulation in simulated
         )
     elif method == "nuts":
         settings = SamplerSettings(1, num_draws * thinning, num_warmup)
@@ -234,8 +232,8 @@ def calibrate(
         sampler = sample_laplace if method == "laplace" else sample_svi
         keys = jax.random.split(key_fit, len(simulated))
         parts = (
-            sampler(model, each, key_each, 1, num_draws, resample=resample).draws
-            for each, key_each in zip(simulated, keys, strict=True)
+            sampler(model, simulation, key_each, 1, num_draws, resample=resample).draws
+            for simulation, key_each in zip(simulated, keys, strict=True)
         )
     fits: list[dict[str, np.ndarray]] = []
     done = 0
@@ -244,7 +242,9 @@ def calibrate(
         done += len(next(iter(part.values())))
         if on_progress is not None:
             on_progress(done)
-    draws = {name: np.concatenate([each[name] for each in fits]) for name in fits[0]}
+    draws = {
+        name: np.concatenate([fitted[name] for fitted in fits]) for name in fits[0]
+    }
     return _ranked(model, simulated, truths, draws)
 
 
@@ -256,13 +256,13 @@ def _ranked(
 ) -> Calibration:
     # Log likelihoods of the truth and of the draws, by simulation.
     logs = []
-    for index, each in enumerate(simulated):
+    for index, arrays in enumerate(simulated):
         both = {
             name: np.concatenate([truths[name][index, None], values[index]])
             for name, values in draws.items()
         }
-        of_rows = log_probabilities_of(model, each, both)
-        logs.append(log_probabilities_of_rows(each.counts, of_rows).sum(axis=1))
+        of_rows = log_probabilities_of(model, arrays, both)
+        logs.append(log_probabilities_of_rows(arrays.counts, of_rows).sum(axis=1))
     every = np.array(logs)
     truths[_LOG_LIKELIHOOD], draws[_LOG_LIKELIHOOD] = every[:, 0], every[:, 1:]
     ranks = {
@@ -287,7 +287,7 @@ def _fit_in_groups(
     for start in range(0, number, size):
         group = slice(start, start + size)
         with jax.enable_x64(True):
-            stacked = jax.tree.map(lambda *each: jnp.stack(each), *simulated[group])
+            stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *simulated[group])
             draws, _ = program(stacked, keys[group])
         yield {
             name: np.asarray(values)[:, 0]

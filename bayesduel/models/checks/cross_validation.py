@@ -80,8 +80,7 @@ def _elpd_of(
 
 
 _arviz_compare: Any = arviz_stats.compare  # pyright: ignore
-_BLOCK = 2**21
-"""Log probabilities that are smoothed together."""
+_BLOCK = 2**21  # Log probabilities that are smoothed together.
 
 
 def loo(posterior: Fit, *, unit: str = "vote") -> Any:
@@ -131,11 +130,8 @@ def loo(posterior: Fit, *, unit: str = "vote") -> Any:
     check_whole(posterior.data, "loo", posterior.arrays)
     counts = np.asarray(posterior.arrays.counts)
     if counts.sum() < 2:
-        raise FitError(
-            "posterior",
-            "must be of at least 2 votes, for one to be left out",
-            float(counts.sum()),
-        )
+        rule = "must be of at least 2 votes, for one to be left out"
+        raise FitError("posterior", rule, float(counts.sum()))
     exact = posterior.extras.get("posterior")
     cells = cells_of(posterior)
     if unit == "vote" and isinstance(exact, BetaPosterior):
@@ -153,7 +149,7 @@ def loo(posterior: Fit, *, unit: str = "vote") -> Any:
         left_out, full, k = _smoothed(posterior, logs, step)
     if unit == "vote":
         left_out, full, k = (
-            np.repeat(each, cells.times) for each in (left_out, full, k)
+            np.repeat(values, cells.times) for values in (left_out, full, k)
         )
     return _elpd_of(left_out, full, k, unit, number)
 
@@ -188,10 +184,10 @@ def compare_models(
     if not isinstance(posteriors, Mapping) or len(posteriors) < 2:
         rule = "must be a mapping of names to at least two fits"
         raise FitError("posteriors", rule, posteriors)
-    for name, each in posteriors.items():
+    for name, posterior in posteriors.items():
         if not isinstance(name, str):
             raise FitError("posteriors", "must have texts as names", name)
-        check_posterior(each)
+        check_posterior(posterior)
     one_of(unit, UNITS, "unit", kind=FitError)
     known = list(inspect.signature(_arviz_compare).parameters)[1:]
     for option, value in options.items():
@@ -209,14 +205,17 @@ def compare_models(
     first = posteriors[names[0]]
     for name in names[1:]:
         fits = first, posteriors[name]
-        predicted = [_what_is_predicted(each, unit) for each in fits]
+        predicted = [_what_is_predicted(posterior, unit) for posterior in fits]
         if predicted[0] == predicted[1]:
             continue
         why = "were fitted to different votes"
-        paired = [pairs_of(each.model, each.data, each.arrays) for each in fits]
-        if unit == "row" and len({rows_of(each).axis for each in fits}) > 1:
+        paired = [
+            pairs_of(posterior.model, posterior.data, posterior.arrays)
+            for posterior in fits
+        ]
+        if unit == "row" and len({rows_of(posterior).axis for posterior in fits}) > 1:
             why = "have votes in different rows (unit='vote' tells single votes apart)"
-        elif sum(each is None for each in paired) == 1:
+        elif sum(pair is None for pair in paired) == 1:
             unknown = type(fits[paired.index(None)].model).__name__
             why = (
                 f"name what votes say differently (the arrays of {unknown} lack the "
@@ -228,8 +227,8 @@ def compare_models(
             f"{names[0]!r} and {name!r} {why}, so their predictions cannot be compared",
             (names[0], name),
         )
-    found = {name: loo(each, unit=unit) for name, each in posteriors.items()}
-    return _arviz_compare(found, **options)
+    elpds = {name: loo(posterior, unit=unit) for name, posterior in posteriors.items()}
+    return _arviz_compare(elpds, **options)
 
 
 _METHODS = ("stacking", "bb-pseudo-bma", "pseudo-bma")
@@ -257,18 +256,18 @@ def _beta_cells(posterior: Fit, cells: Cells) -> tuple[NDArray, NDArray]:
     high = np.maximum(arrays.first, arrays.second)
     pair = low * arrays.num_arms - low * (low + 1) // 2 + high - low - 1
     forward = np.asarray(arrays.first) < np.asarray(arrays.second)
-    one, other = distribution.for_first[pair], distribution.for_second[pair]
-    ahead = np.where(forward, one, other), np.where(forward, other, one)
+    first, second = distribution.for_first[pair], distribution.for_second[pair]
+    ahead = np.where(forward, first, second), np.where(forward, second, first)
 
     def predictive(left_out: float) -> NDArray:
         # Cells without a vote are dropped below; there a - 1 may be 0.
         total = ahead[0] + ahead[1] - left_out
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs = [np.log((each - left_out) / total) for each in ahead]
+            logs = [np.log((pseudo_votes - left_out) / total) for pseudo_votes in ahead]
             if counts.shape[1] == 3:
                 tie, no_tie = distribution.tie[pair], distribution.no_tie[pair]
                 votes = np.log(tie + no_tie - left_out)
-                logs = [each + np.log(no_tie - left_out) - votes for each in logs]
+                logs = [decided + np.log(no_tie - left_out) - votes for decided in logs]
                 logs.append(np.log(tie - left_out) - votes)
         return np.stack(logs, axis=1)[cells.row, cells.outcome]
 
@@ -287,8 +286,8 @@ def _smoothed(
             # Mean of effective over kept draws, as ArviZ takes it.
             axes = {"chain_axis": 0, "draw_axis": 1, "method": "mean"}
             sizes = [
-                np.ravel(array_stats.ess(each, **axes))
-                for each in posterior.draws.values()
+                np.ravel(array_stats.ess(draws, **axes))
+                for draws in posterior.draws.values()
             ]
             efficiency = float(np.mean(np.concatenate(sizes)) / posterior.num_draws)
     else:
@@ -303,7 +302,7 @@ def _smoothed(
         smooth, k = array_stats.psislw(part - weights, r_eff=efficiency, axis=-1)
         left_out = _log_sum_exp(smooth + part, axis=1)
         parts.append((left_out, _log_sum_exp(part + share, axis=1), np.asarray(k)))
-    left_out, full, k = (np.concatenate(each) for each in zip(*parts, strict=True))
+    left_out, full, k = (np.concatenate(blocks) for blocks in zip(*parts, strict=True))
     return left_out, full, k
 
 
@@ -355,13 +354,12 @@ def leave_pairs_out(
     key = as_key(seed_of(rng_key, "rng_key", kind=FitError))
     sides = pairs_of(model, data, arrays)
     if sides is None:
-        raise FitError(
-            "model",
+        rule = (
             "must know the pair of each row, but the arrays of "
             f"{type(model).__name__} lack the fields first and second, numbers of "
-            "arms",
-            model,
+            "arms"
         )
+        raise FitError("model", rule, model)
     low, high = np.minimum(*sides), np.maximum(*sides)
     pairs, member = np.unique(low * data.num_arms + high, return_inverse=True)
     if len(pairs) < 2:
@@ -372,10 +370,12 @@ def leave_pairs_out(
         # Log probability of all votes of each pair under the prior.
         values = np.zeros(len(pairs))
         for pair in range(len(pairs)):
-            own = np.where((member == pair)[:, None], np.asarray(arrays.counts), 0.0)
+            of_pair = np.where(
+                (member == pair)[:, None], np.asarray(arrays.counts), 0.0
+            )
             before, after = (
-                model.exact_posterior(replace(arrays, counts=each))
-                for each in (0.0 * own, own)
+                model.exact_posterior(replace(arrays, counts=counts))
+                for counts in (0.0 * of_pair, of_pair)
             )
             values[pair] = np.sum(
                 betaln(after.for_first, after.for_second)
@@ -418,5 +418,6 @@ def _refits(
         return votes, joint - log_normal_density(state, points)
 
     return jax.lax.map(
-        lambda each: one(*each), (jnp.unique(member, size=keys.shape[0]), keys)
+        lambda arguments: one(*arguments),
+        (jnp.unique(member, size=keys.shape[0]), keys),
     )

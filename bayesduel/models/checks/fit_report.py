@@ -34,11 +34,10 @@ from bayesduel.models.vote_arrays import is_whole
 from bayesduel.votes.comparisons import NEUTRAL, Comparisons
 from theory.arguments import true_or_false
 
+# Probability, at most, with which a test speaks against a fit that is right.
 FALSE_ALARM = 0.01
-"""Probability, at most, with which a test speaks against a fit that is right."""
-
+# Findings that are tests of what a model takes for granted.
 OF_VOTES = ("order effect", "judges", "circles")
-"""Findings that are tests of what a model takes for granted."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +60,9 @@ class Finding:
         if self.name in OF_VOTES and self.p_value is None:
             return "-  "
         return "ok " if self.good else "BAD"
+
+    def __str__(self) -> str:
+        return f"{self.mark}  {self.name}: {self.value}. {self.words}"
 
     def record(self) -> dict[str, Any]:
         """Return the finding as plain values, for a file."""
@@ -85,30 +87,27 @@ class Report:
     @property
     def good(self) -> bool:
         """Whether nothing speaks against the fit."""
-        return not self._bad
-
-    @property
-    def _bad(self) -> list[Finding]:
-        return [finding for finding in self.findings if not finding.good]
+        return all(finding.good for finding in self.findings)
 
     @property
     def verdict(self) -> str:
         """Say whether to rely on the fit."""
         if self.good:
             return "Nothing speaks against this fit."
-        names = ", ".join(finding.name for finding in self._bad)
+        names = ", ".join(finding.name for finding in self.findings if not finding.good)
         return f"Do not rely on this fit yet: see {names}."
 
     def against(self) -> str:
         """Say in a line what speaks against the fit; empty where nothing does."""
         return "; ".join(
-            f"{each.name}: {each.value}; {each.words} What to do: {each.remedy}"
-            for each in self._bad
+            f"{bad.name}: {bad.value}; {bad.words} What to do: {bad.remedy}"
+            for bad in self.findings
+            if not bad.good
         )
 
     def as_record(self) -> dict[str, Any]:
         """Return the report as plain values: ``good``, ``verdict`` and ``findings``."""
-        findings = [each.record() for each in self.findings]
+        findings = [finding.record() for finding in self.findings]
         return {"good": self.good, "verdict": self.verdict, "findings": findings}
 
     def short(self) -> str:
@@ -116,40 +115,38 @@ class Report:
 
         Each test speaks against a fit that is right in at most 1 of 100 data sets.
         """
-        computed = [each for each in self.findings if each.name not in OF_VOTES]
-        bad = [each for each in computed if not each.good]
+        computed = [
+            finding for finding in self.findings if finding.name not in OF_VOTES
+        ]
+        bad = [finding for finding in computed if not finding.good]
         words = "; ".join(
-            f"{each.name}: {each.value}. What to do: {each.remedy}" for each in bad
+            f"{finding.name}: {finding.value}. What to do: {finding.remedy}"
+            for finding in bad
         )
-        looked = ", ".join(each.name for each in computed) or "exact"
+        looked = ", ".join(finding.name for finding in computed) or "exact"
         lines = [
             self.verdict,
             f"  {'BAD' if bad else 'ok '}  computation: {words or looked}",
         ]
-        for each in self.findings:
-            if each.name in OF_VOTES:
-                advice = "" if each.good else f" What to do: {each.remedy}"
-                lines.append(
-                    f"  {each.mark}  {each.name}: {each.value}. {each.words}{advice}"
-                )
+        for finding in self.findings:
+            if finding.name in OF_VOTES:
+                advice = "" if finding.good else f" What to do: {finding.remedy}"
+                lines.append(f"  {finding}{advice}")
         return "\n".join(lines)
 
     def __str__(self) -> str:
         lines = [self.title]
-        for each in self.findings:
-            lines.append(f"  {each.mark}  {each.name}: {each.value}. {each.words}")
-            if not each.good and each.remedy:
-                lines.append(f"       What to do: {each.remedy}")
+        for finding in self.findings:
+            lines.append(f"  {finding}")
+            if not finding.good and finding.remedy:
+                lines.append(f"       What to do: {finding.remedy}")
         lines += [f"  note {remark}" for remark in self.remarks]
         return "\n".join([*lines, self.verdict])
 
 
 _REPLICATES = 199
-_MOST_ARMS = 500
-"""Beyond, triples take too long to look at."""
-
-_BLOCK = 10**7
-"""Log probabilities held at once."""
+_MOST_ARMS = 500  # Beyond, triples take too long to look at.
+_BLOCK = 10**7  # Log probabilities held at once.
 
 _SEED = 20_230_517
 
@@ -301,7 +298,7 @@ def _of_approximation(posterior: Fit) -> list[Finding]:
     if correction.resampled:
         size = correction.effective_proposals
         least = LEAST_DRAWS_PER_CHAIN * posterior.num_chains
-        found = Finding(
+        fit = Finding(
             "importance resampling",
             f"Pareto k {k:.2f}, weights of {correction.num_proposals} proposals up to "
             f"{correction.largest_weight:.1f} times their mean, worth {size:.0f} equal "
@@ -315,7 +312,7 @@ def _of_approximation(posterior: Fit) -> list[Finding]:
         )
     elif not correction.has_good_weights or correction.wanted:
         mends = "no weights can mend" if correction.wanted else "no weights are to mend"
-        found = Finding(
+        fit = Finding(
             "normal approximation",
             f"Pareto k {k:.2f}",
             False,
@@ -325,7 +322,7 @@ def _of_approximation(posterior: Fit) -> list[Finding]:
         )
     else:
         close = "is close enough" if correction.fits else "weights could correct"
-        found = Finding(
+        fit = Finding(
             "normal approximation",
             f"Pareto k {k:.2f}, {by}, standard deviations by a factor of "
             f"{correction.spread:.2f}",
@@ -333,7 +330,7 @@ def _of_approximation(posterior: Fit) -> list[Finding]:
             f"The draws are those of the normal distribution, which {close}.",
             "resample=True, which is the default",
         )
-    return [ended, found]
+    return [ended, fit]
 
 
 def _of_single_votes(posterior: Fit) -> Finding:
@@ -343,13 +340,14 @@ def _of_single_votes(posterior: Fit) -> Finding:
     bad = int(np.sum(np.asarray(left_out.pareto_k) > left_out.good_k))
     number = left_out.n_data_points
     share = f"{bad} of {number} votes have" if bad else f"no vote of {number} has"
+    words = "Removing any one vote changes the posterior little."
+    if bad:
+        words = "Single votes move the posterior too much to be left out by weights."
     return Finding(
         "leave-one-out",
         f"{share} Pareto k above {left_out.good_k:.2f}",
         bad == 0,
-        "Removing any one vote changes the posterior little."
-        if bad == 0
-        else "Single votes move the posterior too much to be left out by weights.",
+        words,
         "do not compare models by loo here; more draws, a stronger prior, or a model "
         "that shares information between pairs",
     )
@@ -369,9 +367,13 @@ def _of_order(posterior: Fit) -> Finding:
 
     name, data, model = "order effect", posterior.data, posterior.model
     if getattr(model, "order_effect", False):
-        told = [each for each in posterior.remarks if each.startswith(NO_ORDER)]
+        remarks = [
+            remark for remark in posterior.remarks if remark.startswith(NO_ORDER)
+        ]
         has = "The model has one, "
-        return _untested(name, f"{has}but {told[0]}." if told else "The model has one.")
+        return _untested(
+            name, f"{has}but {remarks[0]}." if remarks else "The model has one."
+        )
     if not isinstance(model, PairwiseUtilityModel | PairwiseBeta):
         return _untested(name, "The model may have one of its own.")
     shown = data.columns.get(NEUTRAL, np.zeros(len(data.first))) == 0
@@ -415,30 +417,27 @@ def _of_replicates(posterior: Fit) -> list[Finding]:
     elif posterior.model.utilities(posterior.flat_draws()) is None:
         circles = "The model allows them; see diagnostics.transitivity."
     findings = [_untested("judges", judges), _untested("circles", circles)]
-    tests = {
-        place: test(data)
-        for place, (why, test) in enumerate(((judges, _Judges), (circles, _Circles)))
-        if not why
-    }
+    tests: list[_Judges | _Circles] = [] if judges else [_Judges(data)]
+    tests += [] if circles else [_Circles(data)]
     if not tests:
         return findings
     rng = generator_of(_SEED)
-    observed: dict[int, list[float]] = {place: [] for place in tests}
-    drawn: dict[int, list[float]] = {place: [] for place in tests}
+    sums: list[tuple[list[float], list[float]]] = [([], []) for _ in tests]
     for probabilities in _probabilities(posterior):
         with np.errstate(divide="ignore"):
             votes = votes_drawn(rng, data.counts, np.log(probabilities))
-        for place, test in tests.items():
-            observed[place].extend(test.statistics(data.counts[None], probabilities))
-            drawn[place].extend(test.statistics(votes, probabilities))
-    for place, test in tests.items():
-        seen, noise = np.array(observed[place]), np.array(drawn[place])
+        for test, (observed, drawn) in zip(tests, sums, strict=True):
+            observed.extend(test.statistics(data.counts[None], probabilities))
+            drawn.extend(test.statistics(votes, probabilities))
+    for test, both in zip(tests, sums, strict=True):
+        seen, noise = map(np.array, both)
         # The votes count as one of the replicates: never 0.
         above = noise >= seen * (1.0 - 1e-12)
         p_value = float((1 + above.sum()) / (1 + len(noise)))
-        findings[place] = test.finding(
+        finding = test.finding(
             posterior, p_value, float(seen.mean()), float(noise.mean())
         )
+        findings[isinstance(test, _Circles)] = finding
     return findings
 
 
@@ -447,16 +446,18 @@ def _probabilities(posterior: Fit) -> Iterator[Float[np.ndarray, "draw row 3"]]:
 
     model, arrays = posterior.model, posterior.arrays
     flat = posterior.flat_draws()
-    kept = np.linspace(0, posterior.num_draws - 1, _REPLICATES).astype(np.int64)
+    chosen = np.linspace(0, posterior.num_draws - 1, _REPLICATES).astype(np.int64)
     rows, turned = _rows_of_data(posterior)
     size = max(1, _BLOCK // max(arrays.counts.size, 3 * len(rows)))
-    for start in range(0, len(kept), size):
-        block = {name: each[kept[start : start + size]] for name, each in flat.items()}
-        own = np.exp(log_probabilities_of(model, arrays, block))[:, rows]
-        found = np.zeros((*own.shape[:2], 3))
-        found[..., : own.shape[2]] = own
-        found[:, turned] = found[:, turned][..., [1, 0, 2]]
-        yield found / found.sum(axis=-1, keepdims=True)
+    for start in range(0, len(chosen), size):
+        block = {
+            name: values[chosen[start : start + size]] for name, values in flat.items()
+        }
+        of_model = np.exp(log_probabilities_of(model, arrays, block))[:, rows]
+        probabilities = np.zeros((*of_model.shape[:2], 3))
+        probabilities[..., : of_model.shape[2]] = of_model
+        probabilities[:, turned] = probabilities[:, turned][..., [1, 0, 2]]
+        yield probabilities / probabilities.sum(axis=-1, keepdims=True)
 
 
 def _rows_of_data(
@@ -472,25 +473,22 @@ def _rows_of_data(
     if len(pairs.first) == len(data.first) and all(same):
         return np.arange(len(data.first)), np.zeros(0, dtype=np.int64)
     codes = (pairs.first * number + pairs.second).tolist()
-    place = {code: row for row, code in enumerate(codes)}
+    row_of = {code: row for row, code in enumerate(codes)}
     straight = (data.first * number + data.second).tolist()
     back = (data.second * number + data.first).tolist()
-    turned = np.array([code not in place for code in straight], dtype=bool)
+    turned = np.array([code not in row_of for code in straight], dtype=bool)
     rows = [
-        place[other] if far else place[one]
-        for one, other, far in zip(straight, back, turned, strict=True)
+        row_of[reverse] if far else row_of[code]
+        for code, reverse, far in zip(straight, back, turned, strict=True)
     ]
     return np.array(rows, dtype=np.int64), np.flatnonzero(turned)
 
 
 class _Judges:
-    """Whether judges differ: in what they gain the arm shown first, or in agreement.
+    """Whether judges differ: in what they gain the arm shown first, or in agreement."""
 
-    For each judge the sum over votes of weight times (what was said minus what was
-    expected), the weight 1 for the arm shown first, or what was expected: a judge who
-    votes at random has a negative sum. Cochran's Q of these sums, which does not see
-    what all judges have in common.
-    """
+    # Cochran's Q of sums of weight times (what was said minus what was expected); the
+    # weight is 1 for the arm shown first, or what was expected.
 
     def __init__(self, data: Comparisons) -> None:
         from scipy.sparse import csr_array
@@ -531,14 +529,14 @@ class _Judges:
         return total
 
     def finding(self, posterior: Fit, p: float, seen: float, noise: float) -> Finding:
-        means = [each.mean(axis=0) for each in _probabilities(posterior)]
+        means = [block.mean(axis=0) for block in _probabilities(posterior)]
         center = np.mean(means, axis=0)[None]
         most = []
         for sums, variances in self.sums(self.counts[None], center):
             share = variances / max(variances.sum(), 1e-300)
             apart = sums - share * sums.sum()
             most.append((apart / np.sqrt(np.maximum(variances, 1e-300)))[0])
-        kind = int(np.argmax([np.max(np.abs(each)) for each in most]))
+        kind = int(np.argmax([np.max(np.abs(deviations)) for deviations in most]))
         judge = int(np.argmax(np.abs(most[kind])))
         how = (
             ("favors the arm shown second", "favors the arm shown first"),
@@ -575,14 +573,14 @@ class _Circles:
 
         if len(votes) < len(p):  # The votes themselves: the same for all draws.
             return self.statistics(votes, votes) * len(p)
-        found = []
-        for each in votes:
+        cycles = []
+        for counts in votes:
             wins = np.zeros((self.num_arms, self.num_arms))
-            np.add.at(wins, (self.first, self.second), each[:, 0])
-            np.add.at(wins, (self.second, self.first), each[:, 1])
+            np.add.at(wins, (self.first, self.second), counts[:, 0])
+            np.add.at(wins, (self.second, self.first), counts[:, 1])
             better = probability_of_majority(wins, 1.0)
-            found.append(expected_cycles(better, wins + wins.T > 0))
-        return found
+            cycles.append(expected_cycles(better, wins + wins.T > 0))
+        return cycles
 
     def finding(self, posterior: Fit, p: float, seen: float, noise: float) -> Finding:
         good = p > FALSE_ALARM

@@ -17,7 +17,7 @@ from bayesduel.models.argument_checks import check_numbers, check_real, next_see
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.checks.cross_validation import loo
-from bayesduel.models.closed_forms import PairwiseDensity
+from bayesduel.models.closed_forms import PairwiseDensity, coordinates_of
 from bayesduel.models.fit.draws import generator_of
 from bayesduel.models.fit.fit_result import Fit
 from bayesduel.models.fit.fitting import fit
@@ -192,12 +192,8 @@ def transitivity(
     """
     if not isinstance(data, Comparisons):
         hint = "use its to_comparisons()" if hasattr(data, "to_comparisons") else ""
-        raise FitError(
-            "data",
-            "must be Comparisons, to be asked about transitivity",
-            type(data).__name__,
-            remedy=hint,
-        )
+        rule = "must be Comparisons, to be asked about transitivity"
+        raise FitError("data", rule, type(data).__name__, remedy=hint)
     if data.num_arms < 3:
         raise FitError(
             "data", "must be of at least 3 arms, to have an order", data.num_arms
@@ -216,8 +212,8 @@ def transitivity(
     )
     # Few draws: what is asked of the Beta distributions has a closed form.
     pairs = fit(PairwiseBeta(prior=prior), votes, rng_key=rng_key, num_draws=25)
-    one, other = loo(scale), loo(pairs)
-    pointwise = np.asarray(one.elpd_i) - np.asarray(other.elpd_i)
+    on_scale, by_pair = loo(scale), loo(pairs)
+    pointwise = np.asarray(on_scale.elpd_i) - np.asarray(by_pair.elpd_i)
     wins = votes.wins
     better = probability_of_majority(wins, prior)
     condorcet = np.prod(np.where(np.eye(votes.num_arms), 1.0, better), axis=1)
@@ -242,7 +238,7 @@ def transitivity(
     return Transitivity(
         elpd_difference=float(pointwise.sum()),
         standard_error=float(np.sqrt(len(pointwise) * np.var(pointwise, ddof=1))),
-        bad_k=int(np.sum(np.asarray(one.pareto_k) > GOOD_K)),
+        bad_k=int(np.sum(np.asarray(on_scale.pareto_k) > GOOD_K)),
         condorcet_exists=float(condorcet.sum()),
         condorcet=xr.DataArray(
             condorcet, dims=("arm",), coords={"arm": list(votes.arm_names)}
@@ -270,10 +266,8 @@ def probability_of_majority(
 def expected_cycles(
     better: Float64[np.ndarray, "K K"], seen: Bool[np.ndarray, "K K"]
 ) -> float:
-    """Return the expected number of cycles.
-
-    Pairs are independent, and the trace counts each cycle 3 times.
-    """
+    """Return the expected number of cycles."""
+    # Pairs are independent, and the trace counts each cycle 3 times.
     edges = np.where(seen, better, 0.0)
     return float(np.trace(edges @ edges @ edges) / 3.0)
 
@@ -281,11 +275,9 @@ def expected_cycles(
 # --- An advantage of the arm shown first, in models that have none --------------------
 
 
+# Standard deviation of utilities: too wide to shrink them towards one another.
 _WIDE = 10.0
-"""Standard deviation of utilities: too wide to shrink them towards one another."""
-
-_ROUNDS = 3
-"""Estimates, each of which is mended by the leverages of the one before."""
+_ROUNDS = 3  # Estimates, each of which is mended by the leverages of the one before.
 
 
 class _OrderTest(NamedTuple):
@@ -297,10 +289,8 @@ class _OrderTest(NamedTuple):
 
 
 def why_not_tested(posterior: Fit) -> str:
-    """Say why votes cannot tell an advantage of the arm shown first; "" if they can.
-
-    Of votes that are no ties, as the test is.
-    """
+    """Say why votes cannot tell an advantage of the arm shown first; "" if they can."""
+    # Of votes that are no ties, as the test is.
     votes = posterior.data.without_ties()
     contest = getattr(posterior.model, "contest_covariates", False)
     why = why_order_is_unidentified(votes, contest=contest)
@@ -312,15 +302,11 @@ def why_not_tested(posterior: Fit) -> str:
 
 
 def order_test(posterior: Fit) -> _OrderTest:
-    """Test whether the arm shown first has an advantage, which the model has not.
-
-    Of votes that are no ties. For utilities Rao's score test in Bradley and Terry's
-    model, with what the utilities take from the information. These are estimated as
-    Firth (1993) does, without the bias of the first order: with few votes per arm, and
-    strong arms shown first, plain estimates raise one false alarm in fifteen. For a
-    Beta per pair the test of Cochran, Mantel and Haenszel, which is right whatever the
-    pairs are.
-    """
+    """Test whether the arm shown first has an advantage, which the model has not."""
+    # Rao's score test in Bradley and Terry's model, of votes that are no ties, with
+    # utilities estimated without the bias of the first order (Firth 1993): else, with
+    # few votes per arm, one test in fifteen raises a false alarm. For a Beta per pair
+    # the test of Cochran, Mantel and Haenszel.
     votes = posterior.data.without_ties()
     if isinstance(posterior.model, PairwiseBeta):
         return _mantel_haenszel(votes)
@@ -332,58 +318,46 @@ def order_test(posterior: Fit) -> _OrderTest:
         contest_scale=1e6,
     )
     arrays = votes_of(full, votes)
-    added = np.zeros(len(arrays.first))
+    null = replace(full, order_effect=False)
+    index = coordinates_of(full, arrays).extras - 1
+
+    def at_null(added: np.ndarray) -> tuple[PairwiseDensity, np.ndarray]:
+        # The density, and the mode without an advantage.
+        more = with_counts(arrays, arrays.counts + added[:, None] / 2.0)
+        mode = PairwiseDensity(null, more, null.vote_derivatives).laplace().mode
+        point = np.insert(np.asarray(mode), index, 0.0)
+        return PairwiseDensity(full, more, full.vote_derivatives), point
+
+    density, point = at_null(np.zeros(len(arrays.first)))
     for _ in range(_ROUNDS - 1):
-        null = _Null.of(full, arrays, added)
-        added = _leverages(arrays, null)
-    null = _Null.of(full, arrays, added)
-    place = null.density.coordinates.extras - 1
+        inverse = np.linalg.inv(-density.hessian(point))
+        density, point = at_null(_leverages(density, arrays, point, inverse))
+    gradient, hessian = density.gradient_and_hessian(point)
     # This entry of the inverse is one over what is left of the information.
-    statistic = null.slope**2 * null.inverse[place, place]
-    found = null.density.laplace()
-    unit = np.eye(len(null.point))[place]
-    variance = cho_solve((np.asarray(found.factor), True), unit)[place]
+    statistic = gradient[index] ** 2 * np.linalg.inv(-hessian)[index, index]
+    full_mode = density.laplace()
+    unit = np.eye(len(point))[index]
+    variance = cho_solve((np.asarray(full_mode.factor), True), unit)[index]
     return _OrderTest(
-        float(found.mode[place]),
+        float(full_mode.mode[index]),
         float(np.sqrt(variance)),
         float(stats.chi2.sf(statistic, 1)),
     )
 
 
-class _Null(NamedTuple):
-    """The mode without an advantage, and the density with one there."""
-
-    density: PairwiseDensity
-    point: Float[np.ndarray, " D"]
-    slope: float
-    inverse: Float[np.ndarray, "D D"]  # Of minus the Hessian.
-
-    @classmethod
-    def of(
-        cls, full: BradleyTerry, arrays: Votes, added: Float[np.ndarray, " row"]
-    ) -> _Null:
-        more = with_counts(arrays, arrays.counts + added[:, None] / 2.0)
-        null = replace(full, order_effect=False)
-        mode = PairwiseDensity(null, more, null.vote_derivatives).laplace().mode
-        density = PairwiseDensity(full, more, full.vote_derivatives)
-        place = density.coordinates.extras - 1
-        point = np.insert(np.asarray(mode), place, 0.0)
-        gradient, hessian = density.gradient_and_hessian(point)
-        return cls(density, point, float(gradient[place]), np.linalg.inv(-hessian))
-
-
-def _leverages(votes: Votes, null: _Null) -> Float[np.ndarray, " row"]:
-    density, inverse = null.density, null.inverse
-    number = density.coordinates.extras
-    one, other = number + votes.first, number + votes.second
-    spread = inverse[one, one] + inverse[other, other] - 2.0 * inverse[one, other]
-    ones = np.ones(len(one))
-    effects = np.stack(density.coordinates.of_effects(votes, ones))
-    own = inverse[:number, :number] @ effects
-    own += 2.0 * (inverse[:number, one] - inverse[:number, other])
-    spread += np.sum(effects * own, axis=0)
-    difference, _ = density.coordinates.rows(votes, null.point)
-    p = expit(difference)
+def _leverages(
+    density: PairwiseDensity, votes: Votes, point: np.ndarray, inverse: np.ndarray
+) -> Float[np.ndarray, " row"]:
+    coordinates = density.coordinates
+    number = coordinates.extras
+    first, second = number + votes.first, number + votes.second
+    spread = inverse[first, first] + inverse[second, second]
+    spread -= 2.0 * inverse[first, second]
+    effects = np.stack(coordinates.of_effects(votes, np.ones(len(first))))
+    effect_spread = inverse[:number, :number] @ effects
+    effect_spread += 2.0 * (inverse[:number, first] - inverse[:number, second])
+    spread += np.sum(effects * effect_spread, axis=0)
+    p = expit(coordinates.rows(votes, point)[0])
     return votes.counts.sum(axis=1) * p * (1.0 - p) * spread
 
 

@@ -9,21 +9,17 @@ from typing import Any
 import numpy as np
 from jaxtyping import Shaped
 
-LARGEST_R_HAT = 1.01
-"""Vehtari et al. 2021."""
-
+LARGEST_R_HAT = 1.01  # Vehtari et al. 2021.
+# Effective draws, of the bulk and of the tails (Vehtari et al. 2021).
 LEAST_DRAWS_PER_CHAIN = 100
-"""Effective draws, of the bulk and of the tails (Vehtari et al. 2021)."""
 
 MOST_DIVERGING = 1e-3
 """Share of the draws after a divergence, up to which intervals are believed: so few
 places that the sampler could not follow move a quantile by less than its own error."""
 
-LEAST_BFMI = 0.3
-"""Energy Bayesian fraction of missing information (Betancourt 2016)."""
+LEAST_BFMI = 0.3  # Energy Bayesian fraction of missing information (Betancourt 2016).
 
-_FEWEST = 4
-"""Draws of a chain without which none of these numbers exists."""
+_FEWEST = 4  # Draws of a chain without which none of these numbers exists.
 
 
 @dataclass(frozen=True)
@@ -36,21 +32,7 @@ class Worst:
 
 @dataclass(frozen=True)
 class ChainCheck:
-    """Diagnostics of Markov chains.
-
-    Attributes
-    ----------
-    chains, draws : int
-        Their number, and draws of all of them together.
-    r_hat : Worst or None
-        The largest one, rank-normalized; None for a single chain.
-    bulk, tail : Worst
-        The smallest effective number of draws of the middle and of the tails.
-    diverging : int
-        Draws after a divergence.
-    bfmi : float
-        The smallest energy Bayesian fraction of missing information of a chain.
-    """
+    """Diagnostics of Markov chains."""
 
     chains: int
     draws: int
@@ -68,30 +50,30 @@ class ChainCheck:
     @property
     def doubts(self) -> tuple[str, ...]:
         """Why intervals and probabilities may be wrong; empty where nothing says so."""
-        found = []
+        doubts = []
         if self.r_hat is not None and not self.r_hat.value <= LARGEST_R_HAT:
-            found.append(
+            doubts.append(
                 f"the chains do not agree (R-hat {self.r_hat.value:.2f} of "
                 f"{self.r_hat.name}): intervals and probabilities may be far off"
             )
-        fewest = min(self.bulk, self.tail, key=lambda each: each.value)
+        fewest = min(self.bulk, self.tail, key=lambda size: size.value)
         if not fewest.value >= self.least:
-            found.append(
+            doubts.append(
                 f"{self.draws} draws of the chains are worth {fewest.value:.0f} "
                 f"independent ones of {fewest.name}, so that intervals and "
                 "probabilities are rough"
             )
         if self.diverging > MOST_DIVERGING * self.draws:
-            found.append(
+            doubts.append(
                 f"{self.diverging} of {self.draws} draws diverged: some region is too "
                 "narrow for the sampler, and is missing"
             )
         if not self.bfmi >= LEAST_BFMI:
-            found.append(
+            doubts.append(
                 f"the chains hardly reach the tails (BFMI {self.bfmi:.2f}): intervals "
                 "may be too narrow"
             )
-        return tuple(found)
+        return tuple(doubts)
 
     @property
     def remark(self) -> str:
@@ -108,10 +90,7 @@ def check_chains(
     draws: dict[str, Shaped[np.ndarray, "chain draw ..."]],
     stats: dict[str, Shaped[np.ndarray, "chain draw"]],
 ) -> ChainCheck | None:
-    """Look at chains; None where they are too short to say anything.
-
-    Quantities that do not vary are left out.
-    """
+    """Look at chains; None where they are too short to say anything."""
     # xarray comes with them, so not before.
     from arviz_stats.base import (
         array_stats as functions,  # pyright: ignore[reportPrivateImportUsage]
@@ -119,10 +98,10 @@ def check_chains(
 
     array_stats: Any = functions
     names, values = [], []
-    for name, each in draws.items():
-        flat = each.reshape(*each.shape[:2], -1)
+    for name, array in draws.items():
+        flat = array.reshape(*array.shape[:2], -1)
         for index in np.flatnonzero(np.ptp(flat, axis=(0, 1)) > 0):
-            names.append(f"{name}[{index}]" if each.ndim > 2 else name)
+            names.append(f"{name}[{index}]" if array.ndim > 2 else name)
             values.append(flat[:, :, index])
     chains, number = next(iter(draws.values())).shape[:2]
     if number < _FEWEST or not names:
@@ -131,9 +110,9 @@ def check_chains(
     axes: dict[str, Any] = {"chain_axis": 1, "draw_axis": 2}
     tails = {"method": "tail", "prob": (0.05, 0.95)}
 
-    def worst(each: Any, pick: Callable[[Any], Any]) -> Worst:
-        place = int(pick(np.asarray(each)))
-        return Worst(float(np.asarray(each)[place]), names[place])
+    def worst(statistics: Any, pick: Callable[[Any], Any]) -> Worst:
+        index = int(pick(np.asarray(statistics)))
+        return Worst(float(np.asarray(statistics)[index]), names[index])
 
     return ChainCheck(
         chains=chains,

@@ -11,7 +11,7 @@ import xarray as xr
 from bayesduel.errors import FitError
 from bayesduel.models.argument_checks import check_numbers, check_posterior, next_seed
 from bayesduel.models.base import axes_of, labels_along
-from bayesduel.models.fit.draws import as_key, generator_of
+from bayesduel.models.fit.draws import as_key, generator_of, in_one
 from bayesduel.models.fit.numpyro_models import log_prior_densities, sample_prior
 from bayesduel.models.fit.predictions import (
     UNITS,
@@ -32,14 +32,10 @@ from bayesduel.models.plackett_luce import Ballots
 from bayesduel.version import __version__
 from theory.arguments import one_of, seed_of, true_or_false
 
-_MOST_POINTWISE = 10**8
-"""Pointwise log likelihoods that fit into one group."""
-
+_MOST_POINTWISE = 10**8  # Pointwise log likelihoods that fit into one group.
+# Draws from the prior by default, and numbers in all of them.
 _PRIOR_DRAWS, _MOST_OF_PRIOR = 1000, 2**25
-"""Draws from the prior by default, and numbers in all of them."""
-
-_MOST_PREDICTED = 10**7
-"""Predicted counts per group; beyond, fewer draws are used."""
+_MOST_PREDICTED = 10**7  # Predicted counts per group; beyond, fewer draws are used.
 
 
 def to_datatree(
@@ -113,8 +109,7 @@ def to_datatree(
     prior = sample_prior(model, arrays, as_key(next_seed(rng_key)), num_prior_draws)
     prior = {name: values[None] for name, values in prior.items()}
     row, row_names = rows_of(posterior)
-    name, (dims, observed) = _observed(posterior)
-    coords = _row_coords(posterior, name)
+    observed = _observed(posterior)
     chains = posterior.num_chains
     logs = log_prior_densities(model, arrays, posterior.flat_draws())
     constants = xr.Dataset(row_constants(posterior))
@@ -124,8 +119,8 @@ def to_datatree(
         "log_likelihood": _log_likelihood(posterior, unit) if log_likelihood else None,
         "log_prior": xr.Dataset(
             {
-                name: (("chain", "draw"), each.reshape(chains, -1))
-                for name, each in logs.items()
+                name: (("chain", "draw"), log_prior.reshape(chains, -1))
+                for name, log_prior in logs.items()
             },
             {
                 "chain": np.arange(chains),
@@ -133,18 +128,16 @@ def to_datatree(
             },
         ),
         "prior": _dataset(posterior, prior),
-        "prior_predictive": _predictions(posterior, prior, rng),
-        "posterior_predictive": _predictions(posterior, posterior.draws, rng),
-        "observed_data": xr.Dataset({name: (dims, observed)}, coords),
+        "prior_predictive": _predictions(posterior, observed, prior, rng),
+        "posterior_predictive": _predictions(posterior, observed, posterior.draws, rng),
+        "observed_data": observed.to_dataset(),
         "constant_data": constants.assign_coords(_used(constants, {row: row_names})),
     }
     if unit == "row" and pairs_of(model, posterior.data, arrays) is not None:
         # One number per comparison, the votes for the first arm, in place of all: it is
         # what ArviZ compares with predictions; ``outcomes`` keeps the rest.
-        outcomes = groups["observed_data"]["votes"]  # pyright: ignore
-        groups["constant_data"] = groups["constant_data"].assign(  # pyright: ignore
-            outcomes=outcomes
-        )
+        constants = groups["constant_data"].assign(outcomes=observed)  # pyright: ignore
+        groups["constant_data"] = constants
         for name in ("observed_data", "prior_predictive", "posterior_predictive"):
             counted: Any = groups[name]
             groups[name] = counted.isel(outcome=0, drop=True)
@@ -164,12 +157,12 @@ def to_datatree(
         stamp["importance_resampled"] = int(posterior.correction.resampled)
     # What ArviZ takes row by row stands in the order of other models' rows.
     order = {row: rows_in_order(posterior)} if unit == "row" else {}
-    kept = {
-        name: each.isel(_used(each, order)).assign_attrs(stamp)
-        for name, each in groups.items()
-        if each
+    filled = {
+        name: group.isel(order, missing_dims="ignore").assign_attrs(stamp)
+        for name, group in groups.items()
+        if group
     }
-    tree = xr.DataTree.from_dict(kept)
+    tree = xr.DataTree.from_dict(filled)
     tree.attrs.update(stamp)
     return tree
 
@@ -179,8 +172,8 @@ def _dataset(posterior: Any, values: dict[str, np.ndarray]) -> xr.Dataset:
     model = posterior.model
     dataset = xr.Dataset(
         {
-            name: (("chain", "draw", *axes_of(model, name, each.ndim - 2)), each)
-            for name, each in values.items()
+            name: (("chain", "draw", *axes_of(model, name, array.ndim - 2)), array)
+            for name, array in values.items()
         }
     )
     coords: dict[str, Any] = {**labels_along(model, posterior.data, dataset.sizes)}
@@ -193,20 +186,15 @@ def _used(dataset: xr.Dataset, coords: dict[str, Any]) -> dict[str, Any]:
     return {name: labels for name, labels in coords.items() if name in dataset.dims}
 
 
-def _row_coords(posterior: Any, name: str) -> dict[str, Any]:
-    row, row_names = rows_of(posterior)
-    if name == "places":
-        return {row: row_names, "arm": list(posterior.arm_names)}
-    outcomes = posterior.model.outcomes(posterior.data)
-    return {row: row_names, "outcome": list(outcomes)}
-
-
-def _observed(posterior: Any) -> tuple[str, tuple[tuple[str, str], np.ndarray]]:
-    row = rows_of(posterior).axis
+def _observed(posterior: Any) -> xr.DataArray:
+    # What was said in every row.
+    row, names = rows_of(posterior)
     if isinstance(posterior.arrays, Ballots):
-        return "places", ((row, "arm"), places_of(posterior.arrays))
+        axes = {row: names, "arm": list(posterior.arm_names)}
+        return xr.DataArray(places_of(posterior.arrays), axes, [*axes], "places")
     counts = np.asarray(posterior.arrays.counts).astype(np.int64)
-    return "votes", ((row, "outcome"), counts)
+    axes = {row: names, "outcome": list(posterior.model.outcomes(posterior.data))}
+    return xr.DataArray(counts, axes, [*axes], "votes")
 
 
 def _log_likelihood(posterior: Any, unit: str) -> xr.Dataset | None:
@@ -227,7 +215,7 @@ def _log_likelihood(posterior: Any, unit: str) -> xr.Dataset | None:
     else:
         cells = cells_of(posterior)
         where, outcome = (
-            np.repeat(each, cells.times) for each in (cells.row, cells.outcome)
+            np.repeat(indices, cells.times) for indices in (cells.row, cells.outcome)
         )
         values = logs[:, :, where, outcome]
         said = np.array(posterior.model.outcomes(posterior.data))
@@ -241,29 +229,23 @@ def _log_likelihood(posterior: Any, unit: str) -> xr.Dataset | None:
 
 
 def _predictions(
-    posterior: Any, draws: dict[str, np.ndarray], rng: np.random.Generator
+    posterior: Any,
+    observed: xr.DataArray,
+    draws: dict[str, np.ndarray],
+    rng: np.random.Generator,
 ) -> xr.Dataset:
     # Votes drawn anew, as many per row as there were.
-    name, (dims, observed) = _observed(posterior)
     model, arrays = posterior.model, posterior.arrays
     chains, number = next(iter(draws.values())).shape[:2]
     step = max(1, -(-chains * number * observed.size // _MOST_PREDICTED))
-    number = len(range(0, number, step))
-    flat = {
-        key: values[:, ::step].reshape(chains * number, *values.shape[2:])
-        for key, values in draws.items()
-    }
+    number, flat = len(range(0, number, step)), in_one(draws, step)
     if isinstance(arrays, Ballots):
         drawn = ballots_drawn(rng, model, arrays, flat["utility"])
     else:
         logs = log_probabilities_of(model, arrays, flat)
         drawn = votes_drawn(rng, np.asarray(arrays.counts), logs)
     drawn = drawn.reshape(chains, number, *drawn.shape[1:])
+    axes = {"chain": np.arange(chains), "draw": step * np.arange(number)}
     return xr.Dataset(
-        {name: (("chain", "draw", *dims), drawn)},
-        coords={
-            "chain": np.arange(chains),
-            "draw": step * np.arange(number),
-            **_row_coords(posterior, name),
-        },
+        {observed.name: ((*axes, *observed.dims), drawn)}, axes | {**observed.coords}
     )

@@ -37,7 +37,7 @@ from bayesduel.models.closed_forms import (
 )
 from bayesduel.models.fit.draws import generator_of, seed_words
 from bayesduel.models.fit.fitting import remarks_on
-from bayesduel.models.fit.tables import ELO, PARAMETERS, votes_of_arms
+from bayesduel.models.fit.tables import ELO, PARAMETERS, by_arm, interval, votes_of_arms
 from bayesduel.models.utilities import PairwiseUtilityModel
 from bayesduel.models.vote_arrays import Votes
 from bayesduel.votes.checks import arm_positions, labels_of, shortened
@@ -50,17 +50,12 @@ if TYPE_CHECKING:
     from bayesduel.types import RunKey
 
 
-_ENOUGH = 1e-12
-"""Share of the residual at which conjugate gradients stop."""
-
+_ENOUGH = 1e-12  # Share of the residual at which conjugate gradients stop.
+# The same for draws, and for variances, whose error is its square.
 _ENOUGH_OF_VARIANCES = 1e-6
-"""The same for draws, and for variances, whose error is its square."""
-
+# Draws that are solved for together: noise for all votes of all of them is held.
 _AT_ONCE = 16
-"""Draws that are solved for together: noise for all votes of all of them is held."""
-
-_TOLERANCE = 1e-14
-"""Gain at which Newton's method stops, relative to the log density."""
+_TOLERANCE = 1e-14  # Gain at which Newton's method stops, relative to the log density.
 
 _OTHERWISE = "use fit(), or leave out --method mode"
 
@@ -114,10 +109,10 @@ def contrasts(
     >>> from bayesduel.models import BradleyTerry
     >>> from bayesduel.votes import Comparisons
     >>> votes = Comparisons.from_wins([[0, 7], [3, 0]], arm_names=["tea", "milk"])
-    >>> found = contrasts(fit(BradleyTerry(), votes), "milk", equivalent=0.2)
-    >>> found["arm"].values.tolist(), float(found["mean"].sel(arm="milk"))
+    >>> table = contrasts(fit(BradleyTerry(), votes), "milk", equivalent=0.2)
+    >>> table["arm"].values.tolist(), float(table["mean"].sel(arm="milk"))
     (['tea', 'milk'], 0.0)
-    >>> bool(found["p_equivalent"].sel(arm="tea") < 0.3)
+    >>> bool(table["p_equivalent"].sel(arm="tea") < 0.3)
     True
     """
     check_posterior(posterior)
@@ -131,13 +126,12 @@ def contrasts(
     arm = names.index(reference)
     utilities = posterior.model.utilities(posterior.flat_draws())
     if utilities is None:
-        blocks = [each[:, :, arm] for each in posterior.matrices()]
+        blocks = [block[:, :, arm] for block in posterior.matrices()]
         apart, scale = np.concatenate(blocks) - 0.5, "probability"
     else:
         apart = np.asarray(utilities) - np.asarray(utilities)[:, [arm]]
         apart = apart * (ELO if scale == "elo" else 1.0)
-    tail = (1.0 - probability) / 2.0
-    low, high = np.quantile(apart, [tail, 1.0 - tail], axis=0)
+    low, high = interval(apart, probability)
     columns = {
         "mean": apart.mean(axis=0),
         "lower": low,
@@ -148,42 +142,16 @@ def contrasts(
         _check_equivalent(equivalent)
         columns["p_equivalent"] = np.mean(np.abs(apart) <= equivalent, axis=0)
     far = posterior.part_of != posterior.part_of[arm]
-    columns = {name: np.where(far, np.nan, each) for name, each in columns.items()}
+    columns = {name: np.where(far, np.nan, column) for name, column in columns.items()}
     order = np.argsort(-columns["mean"], kind="stable")
-    return _dataset(
-        [names[at] for at in order],
-        {name: each[order] for name, each in columns.items()},
-        reference,
-        probability,
-        scale,
-    )
+    columns = {name: column[order] for name, column in columns.items()}
+    about = {"reference": reference, "probability": probability, "difference": scale}
+    return by_arm([names[at] for at in order], columns, about)
 
 
 def _check_equivalent(value: object) -> None:
-    number_that(
-        value,
-        "equivalent",
-        "from 0 to 1e6",
-        lambda each: 0.0 <= each <= 1e6,
-        kind=FitError,
-    )
-
-
-def _dataset(
-    arms: list[str], columns: dict[str, np.ndarray], reference: str, *words: Any
-) -> xr.Dataset:
-    import xarray as xr
-
-    probability, difference = words
-    return xr.Dataset(
-        {name: ("arm", values) for name, values in columns.items()},
-        coords={"arm": arms},
-        attrs={
-            "reference": reference,
-            "probability": probability,
-            "difference": difference,
-        },
-    )
+    rule = "from 0 to 1e6"
+    number_that(value, "equivalent", rule, lambda n: 0.0 <= n <= 1e6, kind=FitError)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -234,8 +202,8 @@ class ModeFit:
 
         Their sum is 0 at the mode by itself where there are no covariates.
         """
-        found = self.coordinates.utilities(self.point)
-        return found - found.mean() if self.model.covariates else found
+        utilities = self.coordinates.utilities(self.point)
+        return utilities - utilities.mean() if self.model.covariates else utilities
 
     def parameters(self, probability: float = 0.9) -> list[dict[str, Any]]:
         """Return the quantities that belong to no arm, as of any other fit.
@@ -254,44 +222,26 @@ class ModeFit:
             coefficients of covariates.
         """
         probability = check_probability(probability)
-        model, coordinates = self.model, self.coordinates
-        contest, known = coordinates.contest, coordinates.known
-        # Names, coordinates and units.
-        found: list[tuple[str, int, float]] = []
-
-        def add(quantity: str, start: int, units: Sequence[float]) -> None:
-            names = entries_of(model, self.data, quantity, (len(units),))
-            places = range(start, start + len(units))
-            found.extend(zip(names, places, units, strict=True))
-
-        if isinstance(coordinates, CoefficientCoordinates):
-            add("coefficient", 0, [1.0] * coordinates.size)
-        else:
-            if coordinates.covariate_units is not None:
-                add("coefficient", contest, coordinates.covariate_units.tolist())
-            add("contest_effect", 0, coordinates.units)
-            if model.order_effect:
-                found.append(("first_advantage", contest + known, 1.0))
-            if model.ties:
-                found.append((model.tie_name, coordinates.extras - 1, 1.0))
+        model, coordinates, rows = self.model, self.coordinates, []
         wide = float(ndtri(0.5 + probability / 2.0))
-        rows = []
-        for name, place, unit in found:
-            way = np.zeros(len(self.point))
-            way[place] = 1.0 / unit
-            middle, half = (
-                float(self.point[place] / unit),
-                wide * self._spread_along(way),
-            )
-            rows.append(
-                {
-                    "parameter": name,
-                    "mean": middle,
-                    "lower": middle - half,
-                    "upper": middle + half,
-                    "meaning": PARAMETERS.get(name.partition("[")[0], ""),
-                }
-            )
+        # Quantities are linear in the coordinates, and these in the first of them.
+        first = np.eye(coordinates.extras or coordinates.size, coordinates.size)
+        here, ways = coordinates.named(self.point[None]), coordinates.named(first)
+        for name in sorted(here.keys() - {*model.auxiliary, "utility", "residual"}):
+            labels = entries_of(model, self.data, name, here[name].shape[1:])
+            slopes = ways[name].reshape(len(first), -1).T
+            values = here[name].ravel().tolist()
+            for label, middle, slope in zip(labels, values, slopes, strict=True):
+                half = wide * self._spread_along(slope @ first)
+                rows.append(
+                    {
+                        "parameter": label,
+                        "mean": middle,
+                        "lower": middle - half,
+                        "upper": middle + half,
+                        "meaning": PARAMETERS.get(name, ""),
+                    }
+                )
         return rows
 
     def ranking(self) -> xr.DataArray:
@@ -342,11 +292,13 @@ class ModeFit:
             rule = f"must be at most {_MOST_PAIRS} names"
             raise FitError("arms", rule, len(arms))
         one = arm_positions("arms", arms, self.data.arm_names)
-        (other,) = arm_positions("reference", [reference], self.data.arm_names)
-        mean = self.utility[one] - self.utility[other]
-        ways = (self.coordinates.of_gap(arm, int(other)) for arm in one.tolist())
+        (reference_arm,) = arm_positions("reference", [reference], self.data.arm_names)
+        mean = self.utility[one] - self.utility[reference_arm]
+        ways = (
+            self.coordinates.of_gap(arm, int(reference_arm)) for arm in one.tolist()
+        )
         spread = np.array([self._spread_along(way) for way in ways])
-        spread[one == int(other)] = 0.0
+        spread[one == int(reference_arm)] = 0.0
         wide = float(ndtri(0.5 + probability / 2.0))
         safe = np.where(spread > 0, spread, 1.0)
         columns = {
@@ -359,8 +311,9 @@ class ModeFit:
             _check_equivalent(equivalent)
             near = ndtr((equivalent - mean) / safe) - ndtr((-equivalent - mean) / safe)
             columns["p_equivalent"] = np.where(spread > 0, near, 1.0)
-        names = list(map(str, arms))
-        return _dataset(names, columns, reference, probability, "utility")
+        about = {"reference": reference, "probability": probability}
+        about |= {"difference": "utility"}
+        return by_arm(list(map(str, arms)), columns, about)
 
     def sample_utilities(
         self, rng_key: RunKey | int, num_draws: int
@@ -471,8 +424,6 @@ class ModeFit:
         >>> table["arm"].values.tolist(), table["error"].round(2).values.tolist()
         (['tea', 'milk'], [0.11, 0.11])
         """
-        import xarray as xr
-
         probability = check_probability(probability)
         num_draws = integer_from(num_draws, 1, "num_draws", MOST_DRAWS, kind=FitError)
         seed_words(rng_key)
@@ -487,11 +438,10 @@ class ModeFit:
             **votes_of_arms(self.data),
         }
         order = np.argsort(-score, kind="stable")
-        return xr.Dataset(
-            {name: ("arm", values[order]) for name, values in columns.items()},
-            coords={"arm": [self.data.arm_names[arm] for arm in order.tolist()]},
-            attrs={"probability": probability, "num_draws": num_draws},
-        )
+        columns = {name: values[order] for name, values in columns.items()}
+        names = [self.data.arm_names[arm] for arm in order.tolist()]
+        about = {"probability": probability, "num_draws": num_draws}
+        return by_arm(names, columns, about)
 
     def _errors(
         self, rng: np.random.Generator, num_draws: int
@@ -504,13 +454,13 @@ class ModeFit:
         extras, num_arms = self.coordinates.extras, self.data.num_arms
         # Of a utility minus the mean of all, by the utility itself.
         share = 1.0 - 1.0 / num_arms
-        own = share / self.precision.diagonal()[extras:]
+        scaled = share / self.precision.diagonal()[extras:]
         squares = np.zeros(num_arms)
         for block in self._deviations(rng, num_draws):
             pulled = (self.precision @ block)[extras:].T
-            squares += np.square(self._centered(block) - own * pulled).sum(axis=0)
+            squares += np.square(self._centered(block) - scaled * pulled).sum(axis=0)
         drawn = squares / num_draws
-        error = np.sqrt(share * own + drawn)
+        error = np.sqrt(share * scaled + drawn)
         # The means are normal, so their squares have a chi-square distribution.
         return error, drawn * np.sqrt(2.0 / num_draws) / (2.0 * error)
 
@@ -518,8 +468,8 @@ class ModeFit:
     def _is_dense(self) -> bool:
         # Whether utilities are made of coefficients alone.
         coordinates = self.coordinates
-        alone = coordinates.size == coordinates.extras
-        return alone or isinstance(coordinates, CoefficientCoordinates)
+        alone = isinstance(coordinates, CoefficientCoordinates)
+        return alone or not coordinates.is_free
 
     def _centered(
         self, points: Float64[np.ndarray, "D draw"]
@@ -549,8 +499,8 @@ class ModeFit:
         # that is linear in them; without utilities they have Schur's complement.
         side = self.precision[:extras, extras:].toarray()
         reach = np.zeros((votes.num_arms, extras))
-        for place, each in enumerate(side):
-            reach[:, place] = _solved(inner, each)
+        for index, row in enumerate(side):
+            reach[:, index] = _solved(inner, row)
         corner = self.precision[:extras, :extras].toarray() - side @ reach
         factor = np.linalg.cholesky((corner + corner.T) / 2.0)
         for size in sizes:
@@ -607,10 +557,10 @@ def fit_mode(model: PairwiseUtilityModel, data: Comparisons) -> ModeFit:
     >>> votes = Comparisons.from_wins(
     ...     [[0, 7, 9], [3, 0, 6], [1, 4, 0]], arm_names="abc"
     ... )
-    >>> found = fit_mode(BradleyTerry(), votes)
-    >>> found.ranking()["arm"].values.tolist()
+    >>> mode = fit_mode(BradleyTerry(), votes)
+    >>> mode.ranking()["arm"].values.tolist()
     ['a', 'b', 'c']
-    >>> round(float(found.contrasts(["a"], "c")["mean"][0]), 2)
+    >>> round(float(mode.contrasts(["a"], "c")["mean"][0]), 2)
     1.64
     """
     if not isinstance(model, PairwiseUtilityModel):
@@ -649,10 +599,8 @@ def _density_of(model: PairwiseUtilityModel, data: Comparisons) -> PairwiseDensi
     model = replace(model, zero_sum=False)
     density = model.closed_form(model.arrays(data))
     if density is None:
-        rule = (
-            "must have a density in closed form: no judges, and no learned scale, "
-            "which --residual has"
-        )
+        rule = "must have a density in closed form: no judges, and no learned scale, "
+        rule += "which --residual has"
         raise FitError("model", rule, model, remedy=_OTHERWISE)
     return density
 
@@ -673,13 +621,13 @@ def _solved(
 
     system = by_blocks(lambda values: precision @ values)
     near = by_blocks(lambda values: values / diagonal)
-    found, failed = cg(system, right.ravel(), rtol=enough, atol=0.0, M=near)
+    solution, failed = cg(system, right.ravel(), rtol=enough, atol=0.0, M=near)
     if failed:
         rule = "has a curvature that conjugate gradients do not solve"
         raise FitError(
             "model", rule, precision.shape, remedy="use a narrower prior_scale"
         )
-    return found.reshape(shape)
+    return solution.reshape(shape)
 
 
 def _precision(density: PairwiseDensity, point: Float64[np.ndarray, " D"]) -> csr_array:
@@ -692,7 +640,7 @@ def _precision(density: PairwiseDensity, point: Float64[np.ndarray, " D"]) -> cs
     if not coordinates.extras:
         return csr_array(_laplacian(votes, -by.gap_gap) + prior)
     corner, sides = density.borders(by)
-    if coordinates.size == coordinates.extras:
+    if not coordinates.is_free:
         return csr_array(prior.toarray() - corner)
     inner = _laplacian(votes, -by.gap_gap)
     side = csr_array(-sides)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -46,11 +46,8 @@ def seed_words(rng_key: RunKey | int) -> tuple[int, ...]:
     if isinstance(rng_key, jax.Array) and not rng_key.ndim:
         if jax.numpy.issubdtype(rng_key.dtype, jax.dtypes.prng_key):
             return tuple(np.asarray(jax.random.key_data(rng_key)).ravel().tolist())
-    raise FitError(
-        "rng_key",
-        "must be an integer or one typed key, jax.random.key(seed)",
-        type(rng_key).__name__,
-    )
+    rule = "must be an integer or one typed key, jax.random.key(seed)"
+    raise FitError("rng_key", rule, type(rng_key).__name__)
 
 
 def generator_of(rng_key: RunKey | int) -> np.random.Generator:
@@ -59,13 +56,7 @@ def generator_of(rng_key: RunKey | int) -> np.random.Generator:
 
 
 def as_key(rng_key: RunKey | int) -> RunKey:
-    """Return a typed key from an integer or a typed key.
-
-    Raises
-    ------
-    FitError
-        As :func:`seed_words`.
-    """
+    """Return a typed key from an integer or a typed key."""
     import jax
 
     seed_words(rng_key)
@@ -102,6 +93,25 @@ def sample_exact(
     flat = fresh(rng_key, chains * draws)
     extras = {"posterior": posterior}
     return Sampled(draws=in_chains(flat, chains), fresh=fresh, extras=extras)
+
+
+def in_one(
+    draws: dict[str, Shaped[np.ndarray, "chain draw ..."]], step: int = 1
+) -> dict[str, Shaped[np.ndarray, "every ..."]]:
+    """Return draws of all chains (chain, draw, ...) one after the other, or some."""
+    thinned = {name: values[:, ::step] for name, values in draws.items()}
+    return {
+        name: values.reshape(-1, *values.shape[2:]) for name, values in thinned.items()
+    }
+
+
+def in_blocks(
+    flat: dict[str, Shaped[np.ndarray, "draw ..."]], entries: int, most: int
+) -> Iterator[dict[str, Shaped[np.ndarray, "part ..."]]]:
+    """Yield draws (draw, ...) in parts, each of so many entries at most in all."""
+    size = max(1, most // entries)
+    for start in range(0, len(next(iter(flat.values()))), size):
+        yield {name: values[start : start + size] for name, values in flat.items()}
 
 
 def in_chains(

@@ -16,7 +16,7 @@ from bayesduel.models.argument_checks import check_numbers, check_probability
 from bayesduel.models.base import PreferenceModel, axes_of, labels_along
 from bayesduel.models.closed_forms import ClosedDensity, PairwiseDensity
 from bayesduel.models.fit import tables, winners
-from bayesduel.models.fit.draws import generator_of, seed_words
+from bayesduel.models.fit.draws import generator_of, in_blocks, in_one, seed_words
 from bayesduel.models.fit.resampling import Correction
 from bayesduel.models.vote_arrays import Votes
 from bayesduel.version import __version__
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from bayesduel.models.fit.draws import Fresh
     from bayesduel.types import RunKey
 
-_BLOCK = 2**22
-"""Entries of preference matrices that are held at once."""
+_BLOCK = 2**22  # Entries of preference matrices that are held at once.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,17 +128,11 @@ class Fit:
 
     def flat_draws(self) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
         """Return the draws of all chains, one after the other: (draw, ...)."""
-        return {
-            name: values.reshape(self.num_draws, *values.shape[2:])
-            for name, values in self.draws.items()
-        }
+        return in_one(self.draws)
 
     def matrices(self) -> Iterator[Float[np.ndarray, "draw K K"]]:
         """Yield the preference matrices of all kept draws, in blocks."""
-        flat = self.flat_draws()
-        size = max(1, _BLOCK // self.num_arms**2)
-        for start in range(0, self.num_draws, size):
-            block = {name: each[start : start + size] for name, each in flat.items()}
+        for block in in_blocks(self.flat_draws(), self.num_arms**2, _BLOCK):
             yield self.model.preference_matrices(block)
 
     def sample(
@@ -321,18 +314,14 @@ class Fit:
             those of the same part; an arm that is alone there has nan, as has
             ``condorcet_exists``.
         """
-        import xarray as xr
-
         shares = self.winner_shares()
         exists = winners.condorcet_exists(
             shares["condorcet"], self.num_draws, len(self.parts)
         )
-        return xr.Dataset(
-            {"condorcet_exists": exists}
-            | {name: ("arm", values) for name, values in shares.items()},
-            coords={"arm": list(self.arm_names)},
-            attrs={"num_draws": self.num_draws, "method": self.method},
-        )
+        about = {"num_draws": self.num_draws, "method": self.method}
+        table = tables.by_arm(self.arm_names, shares, about)
+        table = table.assign(condorcet_exists=exists)
+        return table[["condorcet_exists", *shares]]
 
     def winner_shares(self) -> dict[str, Float64[np.ndarray, " K"]]:
         """Return :meth:`winner_probabilities` by arm as plain arrays (K,)."""
@@ -346,7 +335,7 @@ class Fit:
         shares = winners.over_parts(
             self._parts,
             lambda arms: winners.winner_shares(
-                {name: each[:, arms] for name, each in self.scores.items()}
+                {name: scores[:, arms] for name, scores in self.scores.items()}
             ),
         )
         return (
@@ -374,14 +363,9 @@ class Fit:
             ``mean``, ``lower`` and ``upper`` rank; 1 is the best. Where some arm is
             alone in its part all are floats, and its own nan.
         """
-        import xarray as xr
-
         order, ranks = self.ranks(probability, by=by)
-        return xr.Dataset(
-            {name: ("arm", values) for name, values in ranks.items()},
-            coords={"arm": list(self.arm_names)},
-            attrs={"probability": probability, "by": order},
-        )
+        about = {"probability": probability, "by": order}
+        return tables.by_arm(self.arm_names, ranks, about)
 
     def ranks(
         self, probability: float = 0.9, *, by: str | None = None
@@ -440,12 +424,10 @@ class Fit:
         FitError
             Always.
         """
-        raise FitError(
-            "probability_better",
-            "was taken for the probability of winning a vote",
-            remedy="that is probability_of_beating(); what it returned, P(i is "
-            "stronger than j), is probability_stronger()",
-        )
+        rule = "was taken for the probability of winning a vote"
+        remedy = "that is probability_of_beating(); what it returned, P(i is "
+        remedy += "stronger than j), is probability_stronger()"
+        raise FitError("probability_better", rule, remedy=remedy)
 
     def _mean_by_pair(self, of: Callable[[np.ndarray], np.ndarray]) -> xr.DataArray:
         total = sum(of(block).sum(axis=0) for block in self.matrices())
@@ -514,7 +496,7 @@ class Fit:
         """
         distribution, density = self._at_mode()
         named = density.named(distribution.mode[None])
-        there = {name: np.asarray(each[0]) for name, each in named.items()}
+        there = {name: np.asarray(values[0]) for name, values in named.items()}
         if isinstance(density, ClosedDensity):
             total = density.log_likelihoods(distribution.mode[None])
         else:
@@ -591,8 +573,8 @@ class Fit:
         ...     ["left", "left", "left", "right"] * 5,
         ...     columns={"judge": ["ann", "ann", "bob", "eve"] * 5},
         ... )
-        >>> found = fit(BradleyTerry(zero_sum=True), votes, method="laplace")
-        >>> ratio = found.clustered_errors("judge") / found.standard_errors
+        >>> posterior = fit(BradleyTerry(zero_sum=True), votes, method="laplace")
+        >>> ratio = posterior.clustered_errors("judge") / posterior.standard_errors
         >>> bool((ratio["utility"] > 1.5).all())
         True
         """
@@ -683,8 +665,8 @@ class Fit:
 
         labelled = xr.Dataset(
             {
-                name: (axes_of(self.model, name, each.ndim), each)
-                for name, each in values.items()
+                name: (axes_of(self.model, name, array.ndim), array)
+                for name, array in values.items()
             }
         )
         return labelled.assign_coords(
@@ -719,9 +701,7 @@ class Fit:
         >>> fit(PairwiseBeta(), votes).to_dataframe()["wins"].to_dict()
         {'milk': 8.0, 'tea': 2.0}
         """
-        from bayesduel.models.fit.tables import standings
-
-        return standings(self, probability, scale=scale).to_dataframe()
+        return tables.standings(self, probability, scale=scale).to_dataframe()
 
     def to_datatree(self, **options: Any) -> xr.DataTree:
         """Return the fit as ArviZ reads it.
@@ -741,12 +721,9 @@ def density_of_pairs(model: Any, arrays: Any) -> PairwiseDensity:
     density = model.closed_form(arrays) if isinstance(arrays, Votes) else None
     if isinstance(density, PairwiseDensity):
         return density
-    raise FitError(
-        "model",
-        "must be BradleyTerry, RaoKupper or Thurstone without judges and a learned "
-        "scale, to have clustered errors",
-        model,
-    )
+    rule = "must be BradleyTerry, RaoKupper or Thurstone without judges and a learned "
+    rule += "scale, to have clustered errors"
+    raise FitError("model", rule, model)
 
 
 def _scores_of_clusters(
@@ -761,7 +738,7 @@ def _scores_of_clusters(
         extras.append(by.tie)
     shift = len(extras)
     rows = np.concatenate([places] * (2 + shift))
-    columns = [np.full(len(places), each) for each in range(shift)]
+    columns = [np.full(len(places), column) for column in range(shift)]
     columns += [arms + shift for arms in (votes.first, votes.second)]
     values = np.concatenate([*extras, by.gap, -by.gap])
     size = int(places.max()) + 1, shift + votes.num_arms

@@ -32,8 +32,8 @@ _HOMES = {
 """Modules of the methods; JAX is imported by those that need it."""
 
 
+# Unknown numbers for which "auto" runs Markov chains where it has to: a minute.
 _MOST_FOR_CHAINS = 256
-"""Unknown numbers for which "auto" runs Markov chains where it has to: a minute."""
 
 
 def _sampler(method: str) -> Callable[..., Sampled]:
@@ -137,18 +137,15 @@ def fit(
     num_chains = integer_from(num_chains, 1, "num_chains", 10**400, kind=FitError)
     num_arms = len(getattr(data, "arm_names", ()))
     if num_arms > MOST_FITTED_ARMS:
-        raise FitError(
-            "data",
-            f"must have at most {MOST_FITTED_ARMS} arms, since tables of all pairs "
-            f"({8 * num_arms**2 / 1e9:.1f} GB each) are made",
-            num_arms,
-            remedy="use fit_mode() (--method mode), which makes none, or fit the arms "
-            "with the most votes",
-        )
+        rule = f"must have at most {MOST_FITTED_ARMS} arms, since tables of all pairs "
+        rule += f"({8 * num_arms**2 / 1e9:.1f} GB each) are made"
+        remedy = "use fit_mode() (--method mode), which makes none, or fit the arms "
+        remedy += "with the most votes"
+        raise FitError("data", rule, num_arms, remedy=remedy)
     arrays = model.arrays(data)
     # More draws would not fit into memory, or take hours to look at.
-    each = num_arms * (num_arms - 1) // 2 if name == "exact" else num_arms
-    most = min(MOST_DRAWS, MOST_FITTED_NUMBERS // each)
+    numbers = num_arms * (num_arms - 1) // 2 if name == "exact" else num_arms
+    most = min(MOST_DRAWS, MOST_FITTED_NUMBERS // numbers)
     if num_draws * num_chains > most:
         rule = f"must be at most {most} in all chains, for {num_arms} arms"
         total = num_draws * num_chains
@@ -188,7 +185,11 @@ def fit(
 
 def _checked_options(method: str, options: dict[str, Any]) -> dict[str, Any]:
     parameters = inspect.signature(_sampler(method)).parameters.values()
-    known = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+    known = [
+        parameter.name
+        for parameter in parameters
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ]
     for name in options:
         if name not in known:
             of_chains = name in ("num_warmup", "target_acceptance", "dense_mass")

@@ -70,8 +70,8 @@ class GroupFits:
         import pandas as pd
 
         tables = {}
-        for group, found in self.fits.items():
-            names, columns, _ = standing_columns(found, probability, scale=scale)
+        for group, posterior in self.fits.items():
+            names, columns, _ = standing_columns(posterior, probability, scale=scale)
             table = pd.DataFrame(columns, index=pd.Index(names, name="arm"))
             tables[group] = table[table["comparisons"] > 0]
         if not tables:
@@ -138,8 +138,8 @@ def fit_groups(
     ...     ["left", "left", "left", "left"],
     ...     columns={"context": ["dawn", "dawn", "night", "night"]},
     ... )
-    >>> found = fit_groups(BradleyTerry(), votes, num_draws=100)
-    >>> table = found.to_dataframe()
+    >>> fits = fit_groups(BradleyTerry(), votes, num_draws=100)
+    >>> table = fits.to_dataframe()
     >>> bool(table.loc[("dawn", "tea"), "p_best"] > 0.5)
     True
     >>> bool(table.loc[("night", "tea"), "p_best"] > 0.5)
@@ -190,8 +190,8 @@ def _groups(data: Comparisons, by: str) -> dict[str, Comparisons]:
     # The votes of each group that has some, among the arms that they name.
     groups = {}
     voted = data.counts.sum(axis=1) > 0
-    for place, label in enumerate(data.labels[by]):
-        rows = np.flatnonzero((data.columns[by] == place) & voted)
+    for code, label in enumerate(data.labels[by]):
+        rows = np.flatnonzero((data.columns[by] == code) & voted)
         if not len(rows):
             continue
         arms = np.union1d(data.first[rows], data.second[rows])
@@ -204,7 +204,7 @@ def _groups(data: Comparisons, by: str) -> dict[str, Comparisons]:
             counts=data.counts[rows],
             covariates=covariates,
             columns={n: c[rows] for n, c in data.columns.items() if n != by},
-            labels={n: each for n, each in data.labels.items() if n != by},
+            labels={n: names for n, names in data.labels.items() if n != by},
         )
     return groups
 
@@ -244,8 +244,8 @@ def _of_one_shape(
                 second=np.append(data.second, second),
                 counts=np.append(data.counts, np.zeros((len(added), 3)), axis=0),
                 columns={
-                    name: np.append(each, more)
-                    for (name, each), more in zip(
+                    name: np.append(values, more)
+                    for (name, values), more in zip(
                         data.columns.items(), rest, strict=True
                     )
                 },
@@ -255,7 +255,7 @@ def _of_one_shape(
 
 def _fitted(
     model: PreferenceModel,
-    own: Comparisons,
+    group: Comparisons,
     shaped: Comparisons,
     method: str,
     seed: int,
@@ -266,10 +266,10 @@ def _fitted(
         # It comes back among the remarks.
         warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
         fitted = fit(model, shaped, method=method, rng_key=seed, **options)
-        if shaped is own:
+        if shaped is group:
             return fitted
         of_method = len(fitted.remarks) - len(remarks_on(model, shaped))
-        kept = fitted.remarks[:of_method] + remarks_on(model, own)
+        remarks = fitted.remarks[:of_method] + remarks_on(model, group)
     # Its own rows carry the columns that the model does not read, as judges.
-    data = replace(own, arm_names=shaped.arm_names)
-    return replace(fitted, data=data, arrays=model.arrays(data), remarks=kept)
+    data = replace(group, arm_names=shaped.arm_names)
+    return replace(fitted, data=data, arrays=model.arrays(data), remarks=remarks)

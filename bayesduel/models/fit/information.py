@@ -13,20 +13,17 @@ from scipy.linalg import solve_triangular
 
 from bayesduel.models.closed_forms import PairwiseDensity
 from bayesduel.models.fit import winners
+from bayesduel.models.fit.draws import in_blocks
 from bayesduel.models.pairwise_beta import BetaPosterior
 from bayesduel.models.vote_arrays import Votes
 
-_BLOCK = 2**22
-"""Probabilities that are held at once."""
-
-_REACH = 6.0
-"""Standard deviations; what is beyond them is 2e-9 of the distribution."""
+_BLOCK = 2**22  # Probabilities that are held at once.
+_REACH = 6.0  # Standard deviations; what is beyond them is 2e-9 of the distribution.
 
 _WIDEST_STEP = 0.5
 _MOST_STEPS = 1000
 
-_TIE_NODES = 6
-"""Gauss-Hermite nodes of the tie parameter, which is known well."""
+_TIE_NODES = 6  # Gauss-Hermite nodes of the tie parameter, which is known well.
 
 
 def information_of_votes(posterior: Any) -> Float64[np.ndarray, "K K"]:
@@ -78,9 +75,7 @@ def _probabilities(posterior: Any, rows: Votes) -> Iterator[np.ndarray]:
     from bayesduel.models.fit.numpyro_models import log_probabilities_of
 
     flat = posterior.flat_draws()
-    size = max(1, _BLOCK // posterior.num_arms**2)
-    for start in range(0, posterior.num_draws, size):
-        part = {name: each[start : start + size] for name, each in flat.items()}
+    for part in in_blocks(flat, posterior.num_arms**2, _BLOCK):
         yield np.exp(log_probabilities_of(posterior.model, rows, part))
 
 
@@ -117,14 +112,14 @@ def _of_normal_distribution(
     if not model.ties:
         logs = model.outcome_logs(difference, np.zeros_like(difference))
         return _gain([logs], [weights])
-    place = coordinates.extras - 1
-    tie = columns(np.eye(coordinates.size)[place])
+    index = coordinates.extras - 1
+    tie = columns(np.eye(coordinates.size)[index])
     known = tie @ apart / deviation
     rest = np.sqrt(np.maximum(tie @ tie - known**2, 0.0))
     shifts, shares = np.polynomial.hermite_e.hermegauss(_TIE_NODES)
-    centre = distribution.mode[place] + known * nodes
+    centre = distribution.mode[index] + known * nodes
     return _gain(
-        [model.outcome_logs(difference, centre + rest * each) for each in shifts],
+        [model.outcome_logs(difference, centre + rest * shift) for shift in shifts],
         [weights * share for share in shares / shares.sum()],
     )
 
@@ -132,12 +127,12 @@ def _of_normal_distribution(
 def _gain(logs: list[np.ndarray], weights: list[np.ndarray]) -> np.ndarray:
     # From log P(outcome, node, pair) and the weights of nodes.
     mean, entropy = 0.0, 0.0
-    for each, weight in zip(logs, weights, strict=True):
-        probability = np.exp(each)
+    for log_probability, weight in zip(logs, weights, strict=True):
+        probability = np.exp(log_probability)
         mean = mean + weight @ probability
         # What cannot happen has the logarithm minus infinity.
         entropy = entropy - weight @ np.sum(
-            probability * np.maximum(each, -1e3), axis=0
+            probability * np.maximum(log_probability, -1e3), axis=0
         )
     whole = -np.sum(mean * np.log(np.maximum(mean, 1e-300)), axis=0)
     return np.maximum(whole - entropy, 0.0)

@@ -12,14 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.models.base import Density, PreferenceModel
+from bayesduel.models.base import PreferenceModel
 from bayesduel.models.closed_forms import ClosedDensity
 from bayesduel.models.fit.draws import Sampled, generator_of, in_chains
-from bayesduel.models.fit.proposals import (
-    NormalProposer,
-    ScaleProposer,
-    Weighed,
-)
+from bayesduel.models.fit.proposals import NormalProposer, ScaleProposer, Weighed
 from bayesduel.models.fit.resampling import (
     BLOCKS,
     FINITE_VARIANCE_K,
@@ -35,11 +31,9 @@ from bayesduel.models.newton import Status
 if TYPE_CHECKING:
     from bayesduel.types import RunKey
 
+# Rows of all proposals together, from which a few of them are timed; these few.
 _MANY_LOGS, _TIMED = 2**28, 100
-"""Rows of all proposals together, from which a few of them are timed; these few."""
-
-_LEAST_WEIGHED = 25
-"""Draws whose weights say how far the normal distribution is off."""
+_LEAST_WEIGHED = 25  # Draws whose weights say how far the normal distribution is off.
 
 _REMARKS = {
     Status.NOT_CONVERGED: "Newton's method ended before it reached the mode;"
@@ -51,7 +45,7 @@ _REMARKS = {
 }
 
 
-def density_of(model: PreferenceModel, arrays: Any) -> Density:
+def density_of(model: PreferenceModel, arrays: Any) -> Any:
     """Return the log joint density: in closed form, or by NumPyro and JAX."""
     closed = model.closed_form(arrays)
     if closed is not None:
@@ -62,11 +56,7 @@ def density_of(model: PreferenceModel, arrays: Any) -> Density:
 
 
 def expected_seconds(model: PreferenceModel, arrays: Any, num_draws: int) -> float:
-    """Return about how long the weights of so many draws by laplace take.
-
-    Draws along rays take four times as long again, where the weights ask for them. 0
-    where it is short, or not known before a program was compiled.
-    """
+    """Return about how long the weights of so many draws by laplace take."""
     density, proposals = model.closed_form(arrays), BLOCKS * max(num_draws, LEAST_BLOCK)
     known = isinstance(density, ClosedDensity)
     if not known or density.num_rows * proposals < _MANY_LOGS:
@@ -90,10 +80,7 @@ def sample_laplace(
     max_iterations: int = 100,
     resample: bool = True,
 ) -> Sampled:
-    """Draw from the normal distribution around the mode; resample by importance.
-
-    Where a scale is learned, from those of the utilities given many scales.
-    """
+    """Draw from the normal distribution around the mode; resample by importance."""
     rng = generator_of(rng_key)
     proposer = ScaleProposer.of(model, arrays, max_iterations)
     extras: dict[str, Any]
@@ -129,23 +116,7 @@ def from_approximation(
     extras: dict[str, Any],
     **rest: Any,
 ) -> Sampled:
-    """Draw from a fitted distribution; resample where the weights can be trusted.
-
-    Parameters
-    ----------
-    proposer : NormalProposer or ScaleProposer
-        The distribution, and others that reach further.
-    rng : numpy.random.Generator
-        Used up.
-    size : (int, int)
-        Chains, and draws of each.
-    resample : bool
-        Otherwise, and where Pareto k is above its bound, the draws are those of the
-        fitted distribution itself, and ``log_weight`` among the ``sample_stats`` weighs
-        them.
-    remarks : tuple of str
-        What is known already; a doubt about the draws is added.
-    """
+    """Draw from a fitted distribution; resample where the weights can be trusted."""
     chains, number = size[0], size[0] * size[1]
     # With fewer than 25 weights nothing is known of their tail.
     many = max(number, LEAST_BLOCK if resample else _LEAST_WEIGHED)
@@ -154,7 +125,7 @@ def from_approximation(
     for pool in proposer.better(rng, plain) if resample else ():
         if pool.is_good:
             good.append(pool)
-            chosen = min(good, key=lambda each: each.pareto_k)
+            chosen = min(good, key=lambda candidate: candidate.pareto_k)
             # Above k = 1/2 the variance of the weights is infinite, and the error of a
             # mean several times what their effective number says, though it vanishes
             # as the pool grows.
@@ -189,13 +160,13 @@ def from_approximation(
             return proposer.plain(rng, number).named
         again = propose(rng, max(number, LEAST_BLOCK))
         weights, _ = smoothed_weights(again.log_weight)
-        return again.kept(systematic(rng, weights, number))
+        return again.chosen(systematic(rng, weights, number))
 
     return Sampled(
-        draws=in_chains(pool.kept(index), chains),
+        draws=in_chains(pool.chosen(index), chains),
         sample_stats=in_chains(stats, chains),
         fresh=fresh,
-        remarks=(*remarks, *(f"{each}; {correction.remedy}" for each in doubts)),
+        remarks=(*remarks, *(f"{doubt}; {correction.remedy}" for doubt in doubts)),
         extras={**extras, "correction": correction},
         **rest,
     )

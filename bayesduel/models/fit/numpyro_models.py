@@ -38,10 +38,7 @@ register_arrays(AttributedChoices)
 
 
 class Latent(NamedTuple):
-    """The unknown quantities of a model as one flat, unconstrained vector.
-
-    All members can be used inside ``jit`` and ``vmap``.
-    """
+    """The unknown quantities of a model as one flat, unconstrained vector."""
 
     size: int  # D, the number of unconstrained coordinates.
     # Log joint density of a point (D,) and the votes, in unconstrained coordinates.
@@ -51,10 +48,7 @@ class Latent(NamedTuple):
 
 
 def latent_of(model: PreferenceModel, arrays: Any) -> Latent:
-    """Lay out the unknown quantities of ``model`` given ``arrays``.
-
-    Coordinates are ordered by name. Without prior draws: the layout needs shapes only.
-    """
+    """Lay out the unknown quantities of ``model`` given ``arrays``."""
 
     def prototype() -> dict[str, Array]:
         seeded = handlers.seed(model, rng_seed=jax.random.key(0))
@@ -76,7 +70,7 @@ def latent_of(model: PreferenceModel, arrays: Any) -> Latent:
         values = constrain_fn(
             model, (arrays,), {}, unravel(point), return_deterministic=True
         )
-        return {name: each for name, each in values.items() if name != "votes"}
+        return {name: value for name, value in values.items() if name != "votes"}
 
     return Latent(size=flat.shape[0], log_density=log_density, named=named)
 
@@ -93,39 +87,15 @@ def log_probabilities(
 
 
 def laplace(
-    model: PreferenceModel,
-    arrays: Any,
-    start: Float[Array, " D"] | None = None,
-    *,
-    max_iterations: int = 100,
-    tolerance: float = 1e-14,
+    model: PreferenceModel, arrays: Any, *, max_iterations: int = 100
 ) -> LaplaceState:
-    """Approximate the posterior of a model by a normal distribution.
-
-    Parameters
-    ----------
-    model : PreferenceModel
-        A NumPyro model with its prior.
-    arrays : pytree
-        ``model.arrays(data)``, or arrays of those shapes made by a program.
-    start : float64 (D,), optional
-        Where to start, in unconstrained coordinates ordered by name; 0 by default. A
-        policy passes the last mode, and then needs very few iterations.
-    max_iterations, tolerance
-        As in :func:`bayesduel.models.newton.maximize`.
-
-    Returns
-    -------
-    LaplaceState
-        Never nan: see its ``status``.
-    """
+    """Approximate the posterior of a model by a normal distribution."""
     latent = latent_of(model, arrays)
     return newton_mode(
         latent.log_density,
-        jnp.zeros(latent.size) if start is None else start,
+        jnp.zeros(latent.size),
         hessian=model.hessian(arrays),
         max_iterations=max_iterations,
-        tolerance=tolerance,
     )
 
 
@@ -142,9 +112,7 @@ def draw_points(
 def laplace_program() -> Callable[..., LaplaceState]:
     """Return ``laplace`` as a program, kept for data of the same shapes."""
     enable_program_cache()
-    return jax.jit(
-        laplace, static_argnums=0, static_argnames=("max_iterations", "tolerance")
-    )
+    return jax.jit(laplace, static_argnums=0, static_argnames="max_iterations")
 
 
 def as_jax(tree: Any) -> Any:
@@ -167,52 +135,45 @@ def in_64_bits(sampler: Callable[..., Sampled]) -> Callable[..., Sampled]:
     return run
 
 
+# Points of one call of a program, so that it is compiled once for all numbers.
 _BATCH = 256
-"""Points of one call of a program, so that it is compiled once for all numbers."""
 
 
-def _of_many(
-    program: Callable[..., Any], model: PreferenceModel, arrays: Any, points: Any
-) -> Any:
-    # Applied to points, the leading axis of a pytree of NumPy arrays.
-    number = len(jax.tree.leaves(points)[0])
-    with jax.enable_x64(True):
-        arrays = as_jax(arrays)
+def _of_many(of_one: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function of a model, its arrays and a point take many points of NumPy."""
+
+    @partial(jax.jit, static_argnums=0)
+    def program(model: PreferenceModel, arrays: Any, points: Any) -> Any:
+        return jax.vmap(partial(of_one, model, arrays))(points)
+
+    @wraps(of_one)
+    def run(model: PreferenceModel, arrays: Any, points: Any) -> Any:
+        number = len(jax.tree.leaves(points)[0])
 
         def part(start: int) -> Any:
-            batch = jax.tree.map(lambda each: each[start : start + _BATCH], points)
+            batch = jax.tree.map(lambda leaf: leaf[start : start + _BATCH], points)
             return jax.tree.map(np.asarray, program(model, arrays, as_jax(batch)))
 
-        if number <= _BATCH:
-            return part(0)
-        whole = None
-        for start in range(0, number, _BATCH):
-            # The last batch overlaps the one before it.
-            start = min(start, number - _BATCH)
-            values = part(start)
-            if whole is None:
-                whole = jax.tree.map(
-                    lambda each: np.empty((number, *each.shape[1:]), each.dtype), values
-                )
-            leaves = map(jax.tree.leaves, (whole, values))
-            for every, each in zip(*leaves, strict=True):
-                every[start : start + _BATCH] = each
-        return whole
+        with jax.enable_x64(True):
+            arrays = as_jax(arrays)
+            parts = [part(at) for at in range(0, number - _BATCH + 1, _BATCH)]
+            if (rest := number % _BATCH) or not parts:
+                # The last batch overlaps the one before it.
+                last = part(max(number - _BATCH, 0))
+                parts.append(jax.tree.map(lambda leaf: leaf[-rest:], last))
+        return jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
+
+    return run
 
 
-@partial(jax.jit, static_argnums=0)
-def _named_points(model: PreferenceModel, arrays: Any, points: Array) -> dict:
-    return jax.vmap(latent_of(model, arrays).named)(points)
+@_of_many
+def _named_points(model: PreferenceModel, arrays: Any, point: Array) -> dict:
+    return latent_of(model, arrays).named(point)
 
 
-@partial(jax.jit, static_argnums=0)
-def _log_densities(model: PreferenceModel, arrays: Any, points: Array) -> Array:
-    return jax.vmap(latent_of(model, arrays).log_density)(points)
-
-
-@partial(jax.jit, static_argnums=0)
-def _outcome_logs(model: PreferenceModel, arrays: Any, draws: dict) -> Array:
-    return jax.vmap(partial(log_probabilities, model, arrays))(draws)
+@_of_many
+def _log_densities(model: PreferenceModel, arrays: Any, point: Array) -> Array:
+    return latent_of(model, arrays).log_density(point)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,49 +195,33 @@ class NumPyroDensity:
         self, points: Float[np.ndarray, "draw D"]
     ) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
         """Return the named quantities of points."""
-        return _of_many(_named_points, self.model, self.arrays, points)
+        return _named_points(self.model, self.arrays, points)
 
     def log_densities(
         self, points: Float[np.ndarray, "draw D"]
     ) -> Float[np.ndarray, " draw"]:
         """Return the log joint density of points."""
-        return _of_many(_log_densities, self.model, self.arrays, points)
+        return _log_densities(self.model, self.arrays, points)
 
 
+@_of_many
 def log_probabilities_of(
-    model: PreferenceModel,
-    arrays: Any,
-    draws: dict[str, Shaped[np.ndarray, "draw ..."]],
-) -> Float[np.ndarray, "draw row outcome"]:
+    model: PreferenceModel, arrays: Any, draw: dict
+) -> Float[Array, "row outcome"]:
     """Return log P(outcome) of every row, for every draw (draw, ...)."""
-    return _of_many(_outcome_logs, model, arrays, draws)
+    return log_probabilities(model, arrays, draw)
 
 
-def log_prior_densities(
-    model: PreferenceModel,
-    arrays: Any,
-    draws: dict[str, Shaped[np.ndarray, "draw ..."]],
-) -> dict[str, Float[np.ndarray, " draw"]]:
-    """Return the log prior density of each sampled quantity, for draws (draw, ...).
-
-    In the quantities' own units, without the Jacobian of any transformation.
-    """
-    return _of_many(_prior_logs, model, arrays, draws)
-
-
-@partial(jax.jit, static_argnums=0)
-def _prior_logs(model: PreferenceModel, arrays: Any, draws: dict) -> dict:
-    def one(values: dict[str, Array]) -> dict[str, Array]:
-        substituted = handlers.substitute(model, data=values)
-        seeded = handlers.seed(substituted, rng_seed=jax.random.key(0))
-        trace = handlers.trace(seeded).get_trace(arrays)
-        return {
-            name: jnp.sum(site["fn"].log_prob(site["value"]))
-            for name, site in trace.items()
-            if site["type"] == "sample" and not site["is_observed"]
-        }
-
-    return jax.vmap(one)(draws)
+@_of_many
+def log_prior_densities(model: PreferenceModel, arrays: Any, draw: dict) -> dict:
+    """Return the log prior density of each sampled quantity, for draws (draw, ...)."""
+    substituted = handlers.substitute(model, data=draw)
+    seeded = handlers.seed(substituted, rng_seed=jax.random.key(0))
+    return {
+        name: jnp.sum(site["fn"].log_prob(site["value"]))
+        for name, site in handlers.trace(seeded).get_trace(arrays).items()
+        if site["type"] == "sample" and not site["is_observed"]
+    }
 
 
 @partial(jax.jit, static_argnums=0)
@@ -326,11 +271,7 @@ def run_nuts(
 ) -> tuple[
     dict[str, Shaped[Array, "chain draw ..."]], dict[str, Shaped[Array, "chain draw"]]
 ]:
-    """Return draws and what is known of each, (chain, draw, ...).
-
-    The whole run is one program, kept for data of the same shapes; it can be mapped
-    over data sets with ``vmap``.
-    """
+    """Return draws and what is known of each, (chain, draw, ...)."""
     kernel = NUTS(
         model,
         target_accept_prob=settings.target_acceptance,
@@ -366,11 +307,11 @@ def sample_nuts(
     samples, fields = run_nuts(model, settings, arrays, rng_key)
     stats = {new: np.asarray(fields[old]) for old, new in _STATS.items()}
     stats["lp"] = -stats["lp"]
-    named = {name: np.asarray(each) for name, each in samples.items()}
+    named = {name: np.asarray(values) for name, values in samples.items()}
     named.pop("votes", None)
     check = check_chains(named, stats)
     doubts = check.doubts if check else ()
-    remarks = [f"{each}; see diagnostics.report" for each in doubts]
+    remarks = [f"{doubt}; see diagnostics.report" for doubt in doubts]
     if check is not None and check.remark:
         remarks.append(check.remark)
     return Sampled(

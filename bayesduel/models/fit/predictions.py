@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,19 +12,19 @@ from jaxtyping import Bool, Float, Int, Num, Shaped
 
 from bayesduel.errors import FitError
 from bayesduel.models.base import PreferenceModel, labels_along
+from bayesduel.models.fit.draws import in_one
 from bayesduel.models.fit.numpyro_models import log_probabilities_of
 from bayesduel.models.plackett_luce import Ballots, PlackettLuce
 from bayesduel.models.vote_arrays import is_whole, with_counts
 from bayesduel.votes.comparisons import OUTCOMES, Comparisons
 
+# Log probabilities held at once; beyond, every n-th draw is used.
 _MOST_LOGS = 4 * 10**7
-"""Log probabilities held at once; beyond, every n-th draw is used."""
 
-UNITS = ("vote", "row")
-"""Units that count as one prediction."""
+UNITS = ("vote", "row")  # Units that count as one prediction.
 
+# Names of the axis of rows, by the kind of data.
 _ROW_NAMES = {"Comparisons": "comparison", "Choices": "subset", "Rankings": "ballot"}
-"""Names of the axis of rows, by the kind of data."""
 
 
 class Rows(NamedTuple):
@@ -33,12 +35,7 @@ class Rows(NamedTuple):
 
 
 def rows_of(posterior: Any) -> Rows:
-    """Return what the axis of rows is called, and what its rows are.
-
-    A model says so by ``dims()["votes"]``, of which the first name is that of the axis,
-    and by ``coords()`` along it. Otherwise rows are those of the data where they hold
-    as many votes each, on the same pairs; rows of the model's own are numbered.
-    """
+    """Return what the axis of rows is called, and what its rows are."""
     model, data = posterior.model, posterior.data
     number = len(posterior.arrays.counts)
     if isinstance(data, Comparisons) and len(data.counts) != number:
@@ -46,19 +43,19 @@ def rows_of(posterior: Any) -> Rows:
     pairs = pairs_of(model, data, posterior.arrays)
     totals = np.asarray(posterior.arrays.counts).sum(axis=1)
     votes = np.asarray(data.counts).reshape(len(data.counts), -1).sum(axis=1)
-    kept = len(totals) == len(votes) and np.allclose(totals, votes)
-    if kept and pairs is not None:
-        kept = all(map(np.array_equal, pairs, (data.first, data.second)))
-    usual = _ROW_NAMES.get(type(data).__name__, "row") if kept else "row"
+    same_votes = len(totals) == len(votes) and np.allclose(totals, votes)
+    if same_votes and pairs is not None:
+        same_votes = all(map(np.array_equal, pairs, (data.first, data.second)))
+    usual = _ROW_NAMES.get(type(data).__name__, "row") if same_votes else "row"
     axis = model.dims().get("votes", (usual,))[0]
     labels = labels_along(model, data, {axis: number}).get(axis)
-    if labels is None and kept:
+    if labels is None and same_votes:
         labels = data.row_names
     elif labels is None and pairs is not None:
         names = data.arm_names
         labels = [
-            f"{row}: {names[one]} vs {names[other]}"
-            for row, (one, other) in enumerate(zip(*pairs, strict=True))
+            f"{row}: {names[first]} vs {names[second]}"
+            for row, (first, second) in enumerate(zip(*pairs, strict=True))
         ]
     return Rows(axis, labels or [str(row) for row in range(number)])
 
@@ -77,18 +74,14 @@ class Pairs(NamedTuple):
 
 
 def pairs_of(model: PreferenceModel, data: Any, arrays: Any) -> Pairs | None:
-    """Return the pairs of the rows, or None where they are not known.
-
-    They are the fields ``first`` and ``second``, numbers of arms, of the arrays of a
-    model of ``Comparisons`` whose outcomes are: first, second and perhaps tie.
-    """
+    """Return the pairs of the rows, or None where they are not known."""
     outcomes, number = tuple(model.outcomes(data)), len(arrays.counts)
     usual = len(outcomes) == 2 or outcomes == OUTCOMES
     if not usual or not isinstance(data, Comparisons):
         return None
     sides = [np.asarray(getattr(arrays, name, ())) for name in Pairs._fields]
-    known = all(each.shape == (number,) and each.dtype.kind in "iu" for each in sides)
-    return Pairs(*(each.astype(np.int64) for each in sides)) if known else None
+    known = all(side.shape == (number,) and side.dtype.kind in "iu" for side in sides)
+    return Pairs(*(side.astype(np.int64) for side in sides)) if known else None
 
 
 def thinned_log_probabilities(
@@ -97,15 +90,9 @@ def thinned_log_probabilities(
     """Return log P(outcome) for the kept draws, or every n-th of them; and n."""
     counts = np.asarray(posterior.arrays.counts)
     step = -(-posterior.num_draws * counts.size // _MOST_LOGS)
-    thinned = {name: values[:, ::step] for name, values in posterior.draws.items()}
-    first = next(iter(thinned.values()))
-    chains, draws = first.shape[:2]
-    flat = {
-        name: values.reshape(chains * draws, *values.shape[2:])
-        for name, values in thinned.items()
-    }
+    flat = in_one(posterior.draws, step)
     logs = log_probabilities_of(posterior.model, posterior.arrays, flat)
-    return logs.reshape(chains, draws, *counts.shape), step
+    return logs.reshape(posterior.num_chains, -1, *counts.shape), step
 
 
 def log_probabilities_of_rows(
@@ -122,42 +109,31 @@ class Cells(NamedTuple):
 
     row: Int[np.ndarray, " cell"]
     outcome: Int[np.ndarray, " cell"]
-    times: Int[np.ndarray, " cell"]
-    """How many votes say that."""
-
+    times: Int[np.ndarray, " cell"]  # How many votes say that.
+    # The answers in words, in either order of the arms: "tea beats milk".
     names: list[str]
-    """The answers in words, in either order of the arms: "tea beats milk"."""
 
     def vote_ids(self) -> Shaped[np.ndarray, " vote"]:
         """Name every single vote: what it says, and a running number."""
-        found: dict[str, int] = {}
-        ids = []
-        for name, times in zip(self.names, self.times.tolist(), strict=True):
-            start = found.get(name, 0)
-            ids += [
-                f"{name} {number}" for number in range(start + 1, start + times + 1)
-            ]
-            found[name] = start + times
-        return np.array(ids, dtype=np.str_)
+        numbers: dict[str, Any] = defaultdict(lambda: count(1))
+        names = np.repeat(self.names, self.times).tolist()
+        return np.array([f"{name} {next(numbers[name])}" for name in names], np.str_)
 
 
 def cells_of(posterior: Any) -> Cells:
-    """Return the cells of the data that have votes, in the order of their votes.
-
-    By pair, by what is said of it, and only then by which arm was shown first: models
-    with and without an order effect have the same votes in the same places.
-    """
+    """Return the cells of the data that have votes, in the order of their votes."""
+    # Models with and without an order effect have the same votes in the same places.
     arrays, data = posterior.arrays, posterior.data
     counts = np.asarray(arrays.counts)
     row, outcome = np.nonzero(counts > 0)
     pairs = pairs_of(posterior.model, data, arrays)
     if pairs is not None:
         row_order, turned = pairs.by_pair()
-        place = np.empty(len(row_order), dtype=np.int64)
-        place[row_order] = np.arange(len(row_order))
+        position = np.empty(len(row_order), dtype=np.int64)
+        position[row_order] = np.arange(len(row_order))
         pair = (np.minimum(*pairs) * posterior.num_arms + np.maximum(*pairs))[row]
         said = np.where(turned[row] & (outcome < 2), 1 - outcome, outcome)
-        order = np.lexsort((place[row], said, pair))
+        order = np.lexsort((position[row], said, pair))
         row, outcome, said = row[order], outcome[order], said[order]
         names = []
         for code, what in zip(pair[order].tolist(), said.tolist(), strict=True):
@@ -167,7 +143,9 @@ def cells_of(posterior: Any) -> Cells:
     else:
         said = np.array(posterior.model.outcomes(data))[outcome]
         labels = np.array(rows_of(posterior).names)[row]
-        names = [f"{label}: {each}" for label, each in zip(labels, said, strict=True)]
+        names = [
+            f"{label}: {answer}" for label, answer in zip(labels, said, strict=True)
+        ]
     times = counts[row, outcome].astype(np.int64)
     return Cells(row, outcome, times, names)
 
@@ -223,11 +201,7 @@ def ballots_drawn(
     ballots: Ballots,
     utilities: Float[np.ndarray, "draw K"],
 ) -> Int[np.ndarray, "draw row K"]:
-    """Draw the places of one ballot per row and draw, with as many places filled.
-
-    The order of utility + Gumbel noise has the distribution of Plackett and Luce, and
-    no other: a subclass with another one is refused.
-    """
+    """Draw the places of one ballot per row and draw, with as many places filled."""
     if type(model).__call__ is not PlackettLuce.__call__:
         raise FitError(
             "model",
@@ -246,10 +220,7 @@ def ballots_drawn(
 def simulate_arrays(
     rng: np.random.Generator, model: PreferenceModel, arrays: Any, draw: dict
 ) -> Any:
-    """Return arrays like the given ones, with votes drawn anew from one draw.
-
-    For rankings every ballot becomes a ballot of its own; all counts must be 1.
-    """
+    """Return arrays like the given ones, with votes drawn anew from one draw."""
     flat = {name: np.asarray(values)[None] for name, values in draw.items()}
     if isinstance(arrays, Ballots):
         places = ballots_drawn(rng, model, arrays, flat["utility"])[0]
@@ -265,11 +236,7 @@ def simulate_arrays(
 
 
 def row_constants(posterior: Any) -> dict[str, tuple[tuple[str, ...], Any]]:
-    """Return what was given in each row, with the names of the axes.
-
-    Whatever the arrays of the model hold beside the counts: one number per row, or one
-    per row and outcome; and covariates of the arms.
-    """
+    """Return what was given in each row, with the names of the axes."""
     row, arrays = rows_of(posterior).axis, posterior.arrays
     counts = np.asarray(arrays.counts)
     constants: dict[str, tuple[tuple[str, ...], Any]] = {
@@ -278,8 +245,8 @@ def row_constants(posterior: Any) -> dict[str, tuple[tuple[str, ...], Any]]:
     if isinstance(arrays, Ballots):
         return constants
     given = arrays._asdict() if hasattr(arrays, "_asdict") else dict(vars(arrays))
-    for name, each in (given | given.pop("columns", {})).items():
-        values = np.asarray(each)
+    for name, given_value in (given | given.pop("columns", {})).items():
+        values = np.asarray(given_value)
         if name in ("counts", row, "outcome", "total"):
             continue
         if name == "covariates":

@@ -42,7 +42,6 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from bayesduel.models.array_modules import Values, namespace, scipy_module
-from bayesduel.models.base import Density
 from bayesduel.models.fit.resampling import (
     BLOCKS,
     HOPELESS,
@@ -59,35 +58,21 @@ if TYPE_CHECKING:
     from bayesduel.models.base import PreferenceModel
     from bayesduel.models.closed_forms import ClosedDensity
 
-_FREEDOM = 5.0
-"""Degrees of freedom of Student's distribution."""
-
+_FREEDOM = 5.0  # Degrees of freedom of Student's distribution.
+# Most steps of a search along a ray, and multiples of |z| at which it is given up.
 _MOST_STEPS, _FARTHEST = 100, 2.0**60
-"""Most steps of a search along a ray, and multiples of |z| at which it is given up."""
-
+# Share of |z| up to which it meets the fall; Newton's last step makes that 1e-10.
 _CLOSE = 1e-5
-"""Share of |z| up to which it meets the fall; Newton's last step makes that 1e-10."""
-
-_STEP = 1e-4
-"""Relative distance of the points that give the derivative along a ray."""
-
-_BLOCK = 2**21
-"""Coordinates of the points whose rays are searched at once."""
-
+_STEP = 1e-4  # Relative distance of the points that give the derivative along a ray.
+_BLOCK = 2**21  # Coordinates of the points whose rays are searched at once.
+# Shares of the way to a point at which the posterior must have fallen further.
 _LOOKED_AT = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-"""Shares of the way to a point at which the posterior must have fallen further."""
-
+# Where log s is looked for, seen from the scale of its prior: beyond is 1e-5 of it.
 _LOWEST, _HIGHEST = -12.0, 1.7
-"""Where log s is looked for, seen from the scale of its prior: beyond is 1e-5 of it."""
-
-_DEEP = 10.0
-"""Log densities below the highest one by more than this are left out."""
-
+_DEEP = 10.0  # Log densities below the highest one by more than this are left out.
+# Scales that are looked at once, those of the proposals, and looks at most.
 _COARSE, _FINE, _MOST_LOOKS = 13, 96, 8
-"""Scales that are looked at once, those of the proposals, and looks at most."""
-
-_EVERYWHERE = 0.05
-"""Share of the proposals that all scales of the grid get alike."""
+_EVERYWHERE = 0.05  # Share of the proposals that all scales of the grid get alike.
 
 
 def points_of(distribution: LaplaceState, white: Values) -> Values:
@@ -143,50 +128,30 @@ def _drawn_points(
 
 
 def log_ray_weight(size: int, depth: Values, distance: Values, slope: Values) -> Values:
-    """Return the log weight of a point at which the posterior has fallen as far as |z|.
-
-    Parameters
-    ----------
-    size : int
-        D, the number of coordinates.
-    depth : float (draw,)
-        |z|, the root of twice the fall.
-    distance : float (draw,)
-        r, in the coordinates in which the fitted distribution is standard normal, or in
-        multiples of them that all points share.
-    slope : float (draw,)
-        d|z|/dr.
-
-    Returns
-    -------
-    float (draw,)
-    """
+    """Return log weights of points on rays, given |z|, r and d|z|/dr, all (draw,)."""
     xp = namespace(depth)
     return (size - 1) * xp.log(distance / depth) - xp.log(slope)
 
 
 def radial_points(
-    rng: np.random.Generator, target: Density, distribution: LaplaceState, number: int
+    rng: np.random.Generator, target: Any, distribution: LaplaceState, number: int
 ) -> tuple[
     Float[np.ndarray, "draw D"], Float[np.ndarray, " draw"], Float[np.ndarray, " draw"]
 ]:
-    """Draw along rays from the mode; return points, log densities and log weights.
-
-    Points whose ray does not fall so far have the weight 0.
-    """
+    """Draw along rays from the mode; return points, log densities and log weights."""
     size = len(distribution.mode)
     points, lp, log_weight = np.empty((number, size)), *np.empty((2, number))
     block = max(1, _BLOCK // size)
     for start in range(0, number, block):
         part = slice(start, min(start + block, number))
         white = rng.standard_normal((part.stop - start, size))
-        found = _points_along(target, distribution, white)
-        points[part], lp[part], log_weight[part] = found
+        block_points = _points_along(target, distribution, white)
+        points[part], lp[part], log_weight[part] = block_points
     return points, lp, log_weight
 
 
 def _points_along(
-    target: Density, distribution: LaplaceState, white: np.ndarray
+    target: Any, distribution: LaplaceState, white: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     depth = np.linalg.norm(white, axis=1)
     rays = points_of(distribution, white / depth[:, None]) - distribution.mode
@@ -258,7 +223,7 @@ def _crossings(
 
 def _rays_suit(
     few: Weighed,
-    target: Density,
+    target: Any,
     distribution: LaplaceState,
     points: np.ndarray,
     lp: np.ndarray,
@@ -277,7 +242,7 @@ def _rays_suit(
         for share in _LOOKED_AT
     ]  # fmt: skip
     with np.errstate(invalid="ignore"):  # Where minus infinity is reached twice.
-        rises = np.diff(np.stack(heights), axis=0)
+        rises: np.ndarray = np.diff(np.stack(heights), axis=0)
     return not np.any(rises > 1e-9 * (1.0 + abs(top)))
 
 
@@ -297,9 +262,9 @@ class Pool:
         """The named quantities of all proposals."""
         return self.naming(self.points)
 
-    def kept(
-        self, index: Int[np.ndarray, " kept"]
-    ) -> dict[str, Shaped[np.ndarray, "kept ..."]]:
+    def chosen(
+        self, index: Int[np.ndarray, " chosen"]
+    ) -> dict[str, Shaped[np.ndarray, "chosen ..."]]:
         """Return the named quantities of some proposals."""
         return {name: values[index] for name, values in self.named.items()}
 
@@ -327,19 +292,9 @@ class Weighed(NamedTuple):
 
 @dataclass(frozen=True)
 class NormalProposer:
-    """Proposes points around one point.
+    """Proposes points around one point."""
 
-    Attributes
-    ----------
-    target : Density
-        The posterior.
-    distribution : LaplaceState
-        The normal distribution, as NumPy arrays.
-    at_mode : bool
-        Whether its mean is the mode of the posterior: rays begin there.
-    """
-
-    target: Density
+    target: Any
     distribution: LaplaceState
     at_mode: bool
 
@@ -403,12 +358,9 @@ class ScaleProposer:
     """Proposes scales of a grid, moved within its steps, and utilities given them."""
 
     nodes: list[_Node]
+    # Marginal posterior probabilities of the scales.
     probabilities: Float[np.ndarray, " node"]
-    """Marginal posterior probabilities of the scales."""
-
-    step: float
-    """Step of the grid of log scales."""
-
+    step: float  # Step of the grid of log scales.
     prior_scale: float
 
     @classmethod
@@ -443,9 +395,7 @@ class ScaleProposer:
     def status(self) -> Status:
         """How the searches for the modes ended: as the worst of those that matter."""
         matter = np.flatnonzero(self.probabilities > 1e-3 * self.probabilities.max())
-        return Status(
-            max(int(self.nodes[place].distribution.status) for place in matter)
-        )
+        return Status(max(int(self.nodes[node].distribution.status) for node in matter))
 
     def plain(self, rng: np.random.Generator, number: int) -> Pool:
         """Draw from the mixture of the normal distributions, in random order."""
@@ -454,7 +404,7 @@ class ScaleProposer:
             return _drawn_points(rng, node.distribution, count)
 
         pool, order = self._pool(rng, number, draw, 0.0), rng.permutation(number)
-        logs, named = (pool.lp[order], pool.log_weight[order]), pool.kept(order)
+        logs, named = (pool.lp[order], pool.log_weight[order]), pool.chosen(order)
         return Pool(pool.points[order], *logs, lambda _: named)
 
     def better(self, rng: np.random.Generator, plain: Weighed) -> Iterator[Weighed]:
@@ -466,7 +416,7 @@ class ScaleProposer:
         target, distribution = top.density, top.distribution
         *near, weight = radial_points(rng, target, distribution, LEAST_BLOCK // 4)
         there = np.isfinite(weight)
-        if _rays_suit(few, target, distribution, *(each[there] for each in near)):
+        if _rays_suit(few, target, distribution, *(values[there] for values in near)):
             yield Weighed.of(self._radial(rng, number), "radial", self._radial)
 
     def _mixed(self, rng: np.random.Generator, number: int) -> Pool:
@@ -506,8 +456,8 @@ class ScaleProposer:
         chosen = systematic(rng, shares, number)
         counts = np.bincount(chosen, minlength=len(self.nodes))
         blocks = []
-        for place in np.flatnonzero(counts):
-            node, count = self.nodes[place], int(counts[place])
+        for index in np.flatnonzero(counts):
+            node, count = self.nodes[index], int(counts[index])
             points, log_density = draw(node, count)
             log_scale = node.log_scale + self.step * (rng.random(count) - 0.5)
             density, scale = node.density, np.exp(log_scale)
@@ -524,11 +474,11 @@ class ScaleProposer:
             named["standard_utility"] = scaled / scale[:, None]
             # Of utilities in units of the scale, which are the model's coordinates.
             lp = joint + free.shape[1] * log_scale
-            log_weight = joint - (log_density + log(shares[place]))
+            log_weight = joint - (log_density + log(shares[index]))
             blocks.append((points, lp, log_weight, named))
         points, lp, log_weight, names = zip(*blocks, strict=True)
         together = {
-            name: np.concatenate([each[name] for each in names]) for name in names[0]
+            name: np.concatenate([named[name] for named in names]) for name in names[0]
         }
         logs = np.concatenate(lp), np.concatenate(log_weight)
         return Pool(np.concatenate(points), *logs, lambda _: together)

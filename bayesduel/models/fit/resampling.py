@@ -29,49 +29,33 @@ from jaxtyping import Float, Int, Shaped
 
 from bayesduel.errors import ArgumentError
 
+# Pareto k up to which importance sampling is trusted (Vehtari et al. 2024).
 GOOD_K = 0.7
-"""Pareto k up to which importance sampling is trusted (Vehtari et al. 2024)."""
-
-FINITE_VARIANCE_K = 0.5
-"""Pareto k up to which weights have a variance."""
+FINITE_VARIANCE_K = 0.5  # Pareto k up to which weights have a variance.
 
 BLOCKS = 4
 """Proposals come in blocks as large as the number of draws to be kept; the last one has
 the heavy tails."""
 
+# So that the tail of the weights is seen even where few draws are kept.
 LEAST_BLOCK = 1000
-"""So that the tail of the weights is seen even where few draws are kept."""
+HOPELESS = 0.005  # Effective share of normal proposals below which no more are made.
+HOPELESS_K = 1.0  # Pareto k of a few proposals above which no more are made.
 
-HOPELESS = 0.005
-"""Effective share of normal proposals below which no more are made."""
-
-HOPELESS_K = 1.0
-"""Pareto k of a few proposals above which no more are made."""
-
-_LEAST_EFFECTIVE = 400
-"""Equal draws that are enough for the quantiles of a posterior."""
+_LEAST_EFFECTIVE = 400  # Equal draws that are enough for the quantiles of a posterior.
 
 _LARGEST_SHIFT = 0.1
 """Largest tolerated error of the mean of approximate draws, in standard deviations: it
 lowers the coverage of a 0.9 interval by 0.002."""
 
-_LARGEST_SPREAD = 1.1
-"""Ratio of standard deviations, one way or the other."""
-
-_LEAST_TAIL = 5
-"""Weights without which no distribution is fitted."""
-
+_LARGEST_SPREAD = 1.1  # Ratio of standard deviations, one way or the other.
+_LEAST_TAIL = 5  # Weights without which no distribution is fitted.
+# The prior of k counts as so many weights with such a k (appendix G).
 _PRIOR_WEIGHT, _PRIOR_SHAPE = 10.0, 0.5
-"""The prior of k counts as so many weights with such a k (appendix G)."""
-
+# Zhang and Stephens' grid of the other parameter: m = 30 + sqrt(n) points.
 _GRID, _GRID_SCALE = 30, 3.0
-"""Zhang and Stephens' grid of the other parameter: m = 30 + sqrt(n) points."""
-
-_NOTHING = 700.0
-"""A log weight this far below the largest one is none."""
-
-_SAME = 1e-9
-"""Log weights that differ by less than this differ by rounding."""
+_NOTHING = 700.0  # A log weight this far below the largest one is none.
+_SAME = 1e-9  # Log weights that differ by less than this differ by rounding.
 
 
 @dataclass(frozen=True)
@@ -170,31 +154,21 @@ class Correction:
 
 
 def good_k(number: int) -> float:
-    """Return up to which Pareto k weights of so many draws are good.
-
-    min(1 - 1 / log10 S, 0.7) (Vehtari et al. 2024, section 3.2.4).
-    """
+    """Return up to which Pareto k weights of so many draws are good."""
+    # Vehtari et al. 2024, section 3.2.4.
     return min(1.0 - 1.0 / np.log10(number), GOOD_K) if number > 10 else GOOD_K
 
 
 def can_trust(k: float, number: int, largest_weight: float) -> bool:
-    """Whether Pareto k is good, or no weight is above that of four mean proposals.
-
-    Where a distribution fits so well that its weights are all about equal, k only
-    describes how the last few of them differ, and may be anything.
-    """
+    """Whether Pareto k is good, or no weight is above that of four mean proposals."""
+    # Where all weights are about equal k only describes the last few of them.
     return k <= good_k(number) or largest_weight <= BLOCKS
 
 
 def smoothed_weights(
     log_weight: Float[np.ndarray, " draw"],
 ) -> tuple[Float[np.ndarray, " draw"], float]:
-    """Return weights that add up to 1, their tail smoothed, and Pareto k.
-
-    Proposals where the posterior has no density get no weight. Where the largest
-    weights are equal but for rounding there is no tail: k = 0. Where none is finite, k
-    is infinite.
-    """
+    """Return weights that add up to 1, their tail smoothed, and Pareto k."""
     finite = np.isfinite(log_weight)
     number = len(log_weight)
     if not np.any(finite):
@@ -217,10 +191,7 @@ def effective_number(weights: Float[np.ndarray, " draw"]) -> float:
 def systematic(
     rng: np.random.Generator, weights: Float[np.ndarray, " proposal"], number: int
 ) -> Int[np.ndarray, " draw"]:
-    """Pick ``number`` proposals: floor or ceiling of number * weight times each.
-
-    In random order, so that any part of them is as good as any other.
-    """
+    """Pick ``number`` proposals: floor or ceiling of number * weight times each."""
     places = (rng.random() + np.arange(number)) / number
     picked = np.searchsorted(np.cumsum(weights), places)
     picked = np.minimum(picked, len(weights) - 1)
@@ -233,28 +204,27 @@ def largest_shift(
     values: dict[str, Shaped[np.ndarray, "draw ..."]],
     weights: Float[np.ndarray, " draw"],
 ) -> tuple[float, str, float]:
-    """Return the largest shift of a mean by the weights, its name, and the spread.
-
-    As in :class:`Correction`. ``fitted`` was drawn from the fitted distribution, the
-    weights are those of ``values``. Quantities that do not vary are left out.
-    """
+    """Return the largest shift of a mean by the weights, its name, and the spread."""
     worst, name, spread = 0.0, "", 1.0
-    for key, each in values.items():
-        flat = each.reshape(len(each), -1)
+    for key, array in values.items():
+        flat = array.reshape(len(array), -1)
         own_flat = fitted[key].reshape(len(fitted[key]), -1)
         plain, weighted = own_flat.mean(axis=0), weights @ flat
         width = np.sqrt(weights @ np.square(flat) - np.square(weighted))
-        own = own_flat.std(axis=0)
-        varies = (width > 1e-12 * (1.0 + np.abs(weighted))) & (own > 0)
+        fitted_width = own_flat.std(axis=0)
+        varies = (width > 1e-12 * (1.0 + np.abs(weighted))) & (fitted_width > 0)
         if not np.any(varies):
             continue
-        width, own = np.where(varies, width, 1.0), np.where(varies, own, 1.0)
+        width, fitted_width = (
+            np.where(varies, width, 1.0),
+            np.where(varies, fitted_width, 1.0),
+        )
         shift = np.where(varies, np.abs(weighted - plain) / width, 0.0)
-        place = int(np.argmax(shift))
-        if shift[place] >= worst:
-            worst = float(shift[place])
-            name = f"{key}[{place}]" if each.ndim > 1 else key
-        ratio = own / width
+        index = int(np.argmax(shift))
+        if shift[index] >= worst:
+            worst = float(shift[index])
+            name = f"{key}[{index}]" if array.ndim > 1 else key
+        ratio = fitted_width / width
         far = ratio[int(np.argmax(np.abs(np.log(ratio))))]
         if abs(np.log(far)) > abs(np.log(spread)):
             spread = float(far)
@@ -264,21 +234,7 @@ def largest_shift(
 def smoothed_log_weights(
     log_weight: Float[np.ndarray, " draw"],
 ) -> tuple[Float[np.ndarray, " draw"], float]:
-    """Replace the largest weights by Pareto-distributed order statistics.
-
-    Parameters
-    ----------
-    log_weight : float (S,)
-        Finite; at least 25 of them, and their largest ones differ.
-
-    Returns
-    -------
-    float (S,)
-        Log weights; the weights add up to 1.
-    float
-        Shape k of the distribution. Not finite where none can be fitted, and then
-        nothing is smoothed: nan where the lower quarter of the tail is equal.
-    """
+    """Replace the largest weights by Pareto-distributed order statistics."""
     length = _tail_length(len(log_weight))
     if length < _LEAST_TAIL:
         rule = "must have 25 or more entries"
@@ -328,11 +284,11 @@ def _pareto_distribution(excess: Float[np.ndarray, " n"]) -> tuple[float, float]
     matters = weight >= 10.0 * np.finfo(float).eps
     weight, grid = weight[matters], grid[matters]
     rate = np.sum(grid * weight) / np.sum(weight)
-    own = np.mean(np.log1p(-rate * excess))
-    k = (number * own + _PRIOR_WEIGHT * _PRIOR_SHAPE) / (number + _PRIOR_WEIGHT)
+    log_share = np.mean(np.log1p(-rate * excess))
+    k = (number * log_share + _PRIOR_WEIGHT * _PRIOR_SHAPE) / (number + _PRIOR_WEIGHT)
     if np.isnan(k):
         return np.inf, np.nan
-    return float(k), float(-own / rate)
+    return float(k), float(-log_share / rate)
 
 
 def _log_sum(logs: np.ndarray) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from jaxtyping import Float64, Shaped
 
 
+# Points of Elo's scale in a unit of utility: 400 of them are odds of 10 to 1.
 ELO = 400.0 / np.log(10.0)
-"""Points of Elo's scale in a unit of utility: 400 of them are odds of 10 to 1."""
 
 ELO_MEAN = 1500.0
 
@@ -81,15 +81,24 @@ def standings(
     >>> table["arm"].values.tolist(), table["wins"].values.tolist()
     (['coffee', 'tea'], [8.0, 2.0])
     """
-    import xarray as xr
-
     names, columns, words = standing_columns(
         posterior, probability, scale=scale, anchor=anchor, cluster=cluster
     )
+    return by_arm(names, columns, {"probability": probability, **words})
+
+
+def by_arm(
+    names: Sequence[str],
+    columns: Mapping[str, Shaped[np.ndarray, " K"]],
+    about: dict[str, Any],
+) -> xr.Dataset:
+    """Return columns (K,) as a data set along the arms."""
+    import xarray as xr
+
     return xr.Dataset(
         {name: ("arm", values) for name, values in columns.items()},
-        coords={"arm": names},
-        attrs={"probability": probability, **words},
+        coords={"arm": list(names)},
+        attrs=about,
     )
 
 
@@ -136,7 +145,7 @@ def standing_columns(
         score, probabilities = scale, best["best_utility"]
         chosen = "largest utility"
     _, ranks = posterior.ranks(probability, by=order)
-    low, high = _interval(scores, probability)
+    low, high = interval(scores, probability)
     mean = scores.mean(axis=0)
     errors: dict[str, np.ndarray] = {}
     if cluster is not None:
@@ -147,7 +156,7 @@ def standing_columns(
             return _on_scale(posterior, centered, scale, anchor)
 
         both = posterior._both_errors(cluster, lambda named: {"": scores_at(named)})
-        errors = {name: each[""] for name, each in both.items()}
+        errors = {name: error[""] for name, error in both.items()}
     columns = {
         "part": posterior.part_of + 1,
         "rank_lower": ranks["lower"],
@@ -171,7 +180,7 @@ def standing_columns(
             best["condorcet"], posterior.num_draws, len(posterior.parts)
         ),
     }
-    return names, {name: each[places] for name, each in columns.items()}, words
+    return names, {name: column[places] for name, column in columns.items()}, words
 
 
 def _shared_ranks(
@@ -183,8 +192,8 @@ def _shared_ranks(
     mean = scores.mean(axis=0)
     apart = scores - mean
     shared = apart.T @ apart / len(scores)
-    own = np.diagonal(shared)
-    variance = np.maximum(own[:, None] + own - 2.0 * shared, 0.0)
+    variances = np.diagonal(shared)
+    variance = np.maximum(variances[:, None] + variances - 2.0 * shared, 0.0)
     lead = mean - mean[:, None]
     sure = lead > ndtri(probability) * np.sqrt(variance)
     near = part_of[:, None] == part_of
@@ -211,21 +220,16 @@ def _on_scale(
     if not isinstance(anchor, tuple) or len(anchor) != 2:
         raise FitError("anchor", "must be an arm and its score", anchor)
     name, level = anchor
-    number_that(
-        level,
-        "anchor",
-        "from -1e6 to 1e6",
-        lambda each: abs(each) <= 1e6,
-        kind=FitError,
-    )
+    rule = "from -1e6 to 1e6"
+    number_that(level, "anchor", rule, lambda n: abs(n) <= 1e6, kind=FitError)
     if name not in posterior.arm_names:
         near = near_names(str(name), posterior.arm_names)
         raise FitError("anchor", "must be an arm", name, remedy=near)
     if len(posterior.parts) > 1:
         rule = f"needs votes that connect all arms, which are in {len(posterior.parts)}"
         raise FitError("anchor", f"{rule} parts", name)
-    own = list(posterior.arm_names).index(name)
-    return unit * (scores - scores[:, own : own + 1]) + level
+    arm = list(posterior.arm_names).index(name)
+    return unit * (scores - scores[:, arm : arm + 1]) + level
 
 
 PARAMETERS = {
@@ -278,8 +282,8 @@ def parameter_summary(
     >>> from bayesduel.inference import fit, parameter_summary
     >>> votes = Comparisons.from_votes(["a", "b"], ["b", "a"], ["left", "tie"])
     >>> model = BradleyTerry(ties=True, order_effect=True)
-    >>> found = parameter_summary(fit(model, votes, method="laplace"))
-    >>> [row["parameter"] for row in found]
+    >>> rows = parameter_summary(fit(model, votes, method="laplace"))
+    >>> [row["parameter"] for row in rows]
     ['first_advantage', 'log_tie']
     """
     check_posterior(posterior)
@@ -294,18 +298,18 @@ def parameter_summary(
         if name in model.auxiliary or axes_of(model, name, draws.ndim - 1) in shown:
             continue
         values = draws.reshape(len(draws), -1)
-        low, high = _interval(values, probability)
+        low, high = interval(values, probability)
         labels = entries_of(model, posterior.data, name, draws.shape[1:])
-        for place, label in enumerate(labels):
+        for index, label in enumerate(labels):
             rows.append(
                 {
                     "parameter": label,
-                    "mean": float(values[:, place].mean()),
-                    "lower": float(low[place]),
-                    "upper": float(high[place]),
+                    "mean": float(values[:, index].mean()),
+                    "lower": float(low[index]),
+                    "upper": float(high[index]),
                     **{
-                        kind: float(each[name].reshape(-1)[place])
-                        for kind, each in errors.items()
+                        kind: float(error[name].reshape(-1)[index])
+                        for kind, error in errors.items()
                     },
                     "meaning": PARAMETERS.get(name, ""),
                 }
@@ -313,6 +317,9 @@ def parameter_summary(
     return rows
 
 
-def _interval(values: np.ndarray, probability: float) -> np.ndarray:
+def interval(
+    values: Shaped[np.ndarray, "draw K"], probability: float
+) -> Shaped[np.ndarray, "2 K"]:
+    """Return the ends of the central interval of draws, (2, ...)."""
     tail = (1.0 - probability) / 2.0
     return np.quantile(values, [tail, 1.0 - tail], axis=0)

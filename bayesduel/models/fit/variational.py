@@ -1,8 +1,7 @@
 """Variational inference: the closest normal distribution, by NumPyro's SVI."""
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -35,80 +34,45 @@ _GUIDES = {
 """Families of distributions for "svi"."""
 
 
-class _Variational(NamedTuple):
-    """Settings of a variational fit; hashable, so that its program is kept."""
-
-    guide: str
-    num_steps: int
-    step_size: float
-
-    def of(
-        self, model: PreferenceModel, arrays: Any, state: LaplaceState
-    ) -> tuple[Callable, autoguide.AutoContinuous]:
-        """Return a NumPyro model of z, where the point is mode + L^-T z, and its guide.
-
-        There the Laplace approximation is a standard normal distribution, so that a
-        guide, which is one at first, starts close to its goal however differently the
-        quantities are scaled.
-        """
-        density = latent_of(model, arrays).log_density
-        size = state.mode.shape[0]
-
-        def white() -> None:
-            flat = dist.ImproperUniform(dist.constraints.real_vector, (), (size,))
-            white_point = sample("white_point", flat)
-            # Blocked: the quantities of the model itself are no sites of this one.
-            with handlers.block():
-                joint = density(points_of(state, white_point[None, :])[0])
-            numpyro.factor("joint", joint)
-
-        start = init_to_value(values={"white_point": jnp.zeros(size)})
-        guide = _GUIDES[self.guide](white, init_loc_fn=start, init_scale=1.0)
-        return white, guide
-
-
-@partial(jax.jit, static_argnums=(0, 1))
-def _fit_distribution(
+@partial(jax.jit, static_argnums=(0, 1, 2, 3))
+def _closest_normal(
     model: PreferenceModel,
-    settings: _Variational,
+    family: str,
+    num_steps: int,
+    step_size: float,
     arrays: Any,
     state: LaplaceState,
     rng_key: RunKey,
-) -> tuple[dict[str, Array], Array]:
-    # Minimizes the evidence bound; the guide's parameters, and all losses.
-    def rate(step: Array) -> Array:
-        return settings.step_size * 0.01 ** (step / settings.num_steps)
+) -> tuple[LaplaceState, Array]:
+    """Minimize the evidence bound; return the distribution, and all losses."""
+    # For z, where the point is mode + L^-T z: there the Laplace approximation is
+    # standard normal, as a guide is at first, however differently quantities are
+    # scaled.
+    density, size = latent_of(model, arrays).log_density, state.mode.shape[0]
 
-    svi = SVI(
-        *settings.of(model, arrays, state), Adam(rate), Trace_ELBO(num_particles=8)
-    )
-    result = svi.run(rng_key, settings.num_steps, progress_bar=False)
-    return result.params, result.losses
+    def white() -> None:
+        flat = dist.ImproperUniform(dist.constraints.real_vector, (), (size,))
+        white_point = sample("white_point", flat)
+        # Blocked: the quantities of the model itself are no sites of this one.
+        with handlers.block():
+            joint = density(points_of(state, white_point[None, :])[0])
+        numpyro.factor("joint", joint)
 
-
-@partial(jax.jit, static_argnums=(0, 1))
-def _normal_distribution(
-    model: PreferenceModel,
-    settings: _Variational,
-    arrays: Any,
-    state: LaplaceState,
-    params: dict[str, Array],
-) -> LaplaceState:
-    # Mean and precision of the fit in the coordinates of the model.
-    _, guide = settings.of(model, arrays, state)
-    # A guide knows its shapes only after it was run once.
-    jax.eval_shape(handlers.seed(guide, rng_seed=jax.random.key(0)))
-    posterior = guide.get_posterior(params)
-    if settings.guide == "normal":
-        scale = jnp.diag(posterior.scale)
-    else:
-        scale = posterior.scale_tril
+    start = init_to_value(values={"white_point": jnp.zeros(size)})
+    guide = _GUIDES[family](white, init_loc_fn=start, init_scale=1.0)
+    rate = Adam(lambda step: step_size * 0.01 ** (step / num_steps))
+    svi = SVI(white, guide, rate, Trace_ELBO(num_particles=8))
+    result = svi.run(rng_key, num_steps, progress_bar=False)
+    posterior = guide.get_posterior(result.params)
+    normal = family == "normal"
+    scale = jnp.diag(posterior.scale) if normal else posterior.scale_tril
     # z = mean + S e and x = mode + L^-T z: the precision of x is (L S^-T)(L S^-T)^T.
     root = solve_triangular(scale, state.factor.T, lower=True).T
-    return state._replace(
+    distribution = state._replace(
         mode=points_of(state, posterior.mean[None, :])[0],
         factor=jnp.linalg.cholesky(root @ root.T),
     )
+    return distribution, result.losses
 
 
 @in_64_bits
@@ -124,20 +88,13 @@ def sample_svi(
     step_size: float = 0.02,
     resample: bool = True,
 ) -> Sampled:
-    """Draw from the closest member of a family (stochastic variational inference).
-
-    The draws are then resampled by importance.
-
-    "Normal" is a diagonal normal distribution in coordinates in which the Laplace
-    approximation is a standard normal one. The step size falls to a hundredth over the
-    run.
-    """
-    settings = _Variational(guide, num_steps, step_size)
+    """Draw from the closest member of a family (stochastic variational inference)."""
     key_fit, key_draw = jax.random.split(rng_key)
     state = laplace_program()(model, arrays)
-    params, losses = _fit_distribution(model, settings, arrays, state, key_fit)
-    distribution = _normal_distribution(model, settings, arrays, state, params)
-    losses = np.asarray(losses)
+    distribution, losses = jax.tree.map(
+        np.asarray,
+        _closest_normal(model, guide, num_steps, step_size, arrays, state, key_fit),
+    )
     # The last two tenths are finite and agree within 4 standard errors, or 0.1 nats.
     tenth = max(len(losses) // 10, 2)
     last, before = losses[-tenth:], losses[-2 * tenth : -tenth]
@@ -150,9 +107,8 @@ def sample_svi(
         "the evidence bound was still moving at the end; raise num_steps, or lower "
         "step_size"
     )
-    plain = jax.tree.map(np.asarray, distribution)
     return from_approximation(
-        NormalProposer(NumPyroDensity(model, arrays), plain, at_mode=False),
+        NormalProposer(NumPyroDensity(model, arrays), distribution, at_mode=False),
         generator_of(key_draw),
         (chains, draws),
         resample=resample,

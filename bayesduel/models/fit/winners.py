@@ -22,10 +22,7 @@ SCORES: dict[str, Callable[[Matrices], np.ndarray]] = {
 def scores_of(
     blocks: Iterable[Matrices], parts: Parts | None = None
 ) -> dict[str, Real[np.ndarray, "draw K"]]:
-    """Return all :data:`SCORES`, by name, looking at each matrix once.
-
-    Each arm is compared with those of its own part; alone, it has none: nan.
-    """
+    """Return all :data:`SCORES`, by name, looking at each matrix once."""
 
     def within_parts(score: Callable, block: Matrices) -> np.ndarray:
         if parts is None or len(parts) == 1:
@@ -40,46 +37,44 @@ def scores_of(
         {name: within_parts(score, block) for name, score in SCORES.items()}
         for block in blocks
     ]
-    return {name: np.concatenate([each[name] for each in by_block]) for name in SCORES}
+    return {
+        name: np.concatenate([block[name] for block in by_block]) for name in SCORES
+    }
 
 
 def over_parts(
     parts: Parts, of: Callable[[Any], dict[str, Any]]
 ) -> dict[str, Shaped[np.ndarray, " K"]]:
-    """Return what a function says of the arms of each part by themselves.
-
-    What it says of an arm that is alone in its part means nothing, and is nan.
-    """
+    """Return what a function says of the arms of each part by themselves."""
     if len(parts) == 1:
         return of(slice(None))
-    found: dict[str, np.ndarray] = {}
+    by_name: dict[str, np.ndarray] = {}
     num_arms = sum(map(len, parts))
     for part in parts:
         for name, values in of(part).items():
-            every = found.setdefault(name, np.full(num_arms, np.nan))
+            every = by_name.setdefault(name, np.full(num_arms, np.nan))
             if len(part) > 1:
                 every[part] = values
-    return found
+    return by_name
 
 
 def centered(
     part_of: Int[np.ndarray, " K"], utilities: Float[np.ndarray, "draw K"]
 ) -> Float[np.ndarray, "draw K"]:
     """Return utilities minus the mean of their part; nan for an arm alone in it."""
-    found = np.full(utilities.shape, np.nan)
+    centered_utilities = np.full(utilities.shape, np.nan)
     for number in np.unique(part_of):
         part = np.flatnonzero(part_of == number)
         if len(part) > 1:
-            own = utilities[:, part]
-            found[:, part] = own - own.mean(axis=1, keepdims=True)
-    return found
+            part_utilities = utilities[:, part]
+            centered_utilities[:, part] = part_utilities - part_utilities.mean(
+                axis=1, keepdims=True
+            )
+    return centered_utilities
 
 
 def ordering_scores(fit: Any) -> tuple[str, Shaped[np.ndarray, "draw K"]]:
-    """Return what the arms of a fit are ordered by, and that in every draw.
-
-    "utility", less the mean of an arm's part; without utilities "borda".
-    """
+    """Return what the arms of a fit are ordered by, and that in every draw."""
     utilities = fit.model.utilities(fit.flat_draws())
     if utilities is None:
         return "borda", fit.scores["borda"]
@@ -96,43 +91,31 @@ def best_first(
 def winner_shares(
     scores: dict[str, Real[np.ndarray, "draw K"]],
 ) -> dict[str, Float[np.ndarray, " K"]]:
-    """Return the share of draws in which each arm is a winner, from :func:`scores_of`.
-
-    ``condorcet``: it beats all others. ``copeland``: no arm beats more; all arms that
-    share the first place count. ``borda``: the largest score.
-    """
+    """Return the share of draws in which each arm is a winner, in several senses."""
     beaten, borda = scores["copeland"], scores["borda"]
     first = {
         "condorcet": beaten == beaten.shape[1] - 1,
         "copeland": beaten == beaten.max(axis=1, keepdims=True),
         "borda": borda == borda.max(axis=1, keepdims=True),
     }
-    return {name: np.mean(each, axis=0) for name, each in first.items()}
+    return {name: np.mean(is_first, axis=0) for name, is_first in first.items()}
 
 
 def winner_shares_by_utility(
     utilities: Float[np.ndarray, "draw K"],
 ) -> dict[str, Float[np.ndarray, " K"]]:
-    """Return :func:`winner_shares` where the larger utility always wins.
-
-    The arms with the largest one then share all first places, and a single one beats
-    all others. K numbers per draw say it, in place of K^2. ``best_utility``: the
-    largest one, divided among several.
-    """
+    """Return :func:`winner_shares` where the larger utility always wins."""
     first = utilities == utilities.max(axis=1, keepdims=True)
     alone = first & (first.sum(axis=1, keepdims=True) == 1)
     shared = first.mean(axis=0)
-    found = {"condorcet": alone.mean(axis=0), "copeland": shared, "borda": shared}
-    return found | best_utility(utilities)
+    shares = {"condorcet": alone.mean(axis=0), "copeland": shared, "borda": shared}
+    return shares | best_utility(utilities)
 
 
 def best_utility(
     utilities: Float[np.ndarray, "draw K"],
 ) -> dict[str, Float[np.ndarray, " K"]]:
-    """Return the share of draws in which each arm has the largest utility.
-
-    Arms that have the same one, as arms with the same covariates do, divide it.
-    """
+    """Return the share of draws in which each arm has the largest utility."""
     first = utilities == utilities.max(axis=1, keepdims=True)
     return {"best_utility": np.mean(first / first.sum(axis=1, keepdims=True), axis=0)}
 
@@ -140,11 +123,7 @@ def best_utility(
 def condorcet_exists(
     condorcet: Float[np.ndarray, " K"], num_draws: int, num_parts: int
 ) -> float:
-    """Return the share of draws in which some arm beats all others.
-
-    No two do, so it is the sum of the arms' shares, but for their rounding. Of arms in
-    several parts nobody knows: nan.
-    """
+    """Return the share of draws in which some arm beats all others; nan for parts."""
     if num_parts > 1:
         return float("nan")
     return round(float(condorcet.sum()) * num_draws) / num_draws

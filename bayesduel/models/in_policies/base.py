@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from bayesduel.types import Arm, Outcome, RunKey, State
 
 
+# Newton steps of :class:`Laplace` for one update, unless told otherwise.
 NEWTON_STEPS = 20
-"""Newton steps of :class:`Laplace` for one update, unless told otherwise."""
 
 
 @runtime_checkable
@@ -92,10 +92,7 @@ class _ScalePosterior(PairPosterior, Protocol):
 
     @property
     def on_a_scale(self) -> bool:
-        """Whether i beats j exactly where its utility is larger, the more the larger.
-
-        Only then the other methods here are used.
-        """
+        """Whether i beats j exactly where its utility is larger."""
         ...
 
     def sample_utilities(
@@ -108,11 +105,10 @@ class _ScalePosterior(PairPosterior, Protocol):
 class UtilitiesByNumber(NamedTuple):
     """Draws of utilities, of which many are never looked at."""
 
+    # Whether a certain arm is surely the best one of a draw.
     stay: Bool[Array, " draw"]
-    """Whether a certain arm is surely the best one of a draw."""
-
+    # Gives the draws of these numbers.
     at: Callable[[Int[Array, " place"]], Float[Array, "place K"]]
-    """Gives the draws of these numbers."""
 
 
 def utilities_by_number(
@@ -122,11 +118,7 @@ def utilities_by_number(
     num_draws: int,
     leader: Arm,
 ) -> UtilitiesByNumber:
-    """Draw the utilities of ``sample_utilities``; ``stay`` is about the leader.
-
-    A posterior with a method of this name may leave some undrawn until they are asked
-    for.
-    """
+    """Draw the utilities of ``sample_utilities``; ``stay`` is about the leader."""
     lazily = getattr(posterior, "utilities_by_number", None)
     if lazily is not None:
         return lazily(rng_key, state, num_draws, leader)
@@ -140,10 +132,7 @@ class RivalPosterior(_ScalePosterior, Protocol):
     """A posterior on one scale that knows worlds in which a rival is level."""
 
     def level_world(self, state: State, leader: Arm, rival: Arm) -> LevelWorld:
-        """Return the likeliest world in which two arms have the same utility.
-
-        That is the mode where both are the same arm.
-        """
+        """Return the likeliest world in which two arms have the same utility."""
         ...
 
 

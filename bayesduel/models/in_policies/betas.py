@@ -9,8 +9,8 @@ import numpy as np
 from bayesduel.errors import PolicyParameterError
 from theory.validation import refuse_entries
 
+# Largest pseudo-count: with those of the duels they must fit into 32 bits.
 _LARGEST = 1e8
-"""Largest pseudo-count: with those of the duels they must fit into 32 bits."""
 
 
 def _normalized(prior: Any) -> Any:

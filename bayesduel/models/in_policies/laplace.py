@@ -37,11 +37,9 @@ from bayesduel.models.in_policies.pair_models import (
 from bayesduel.models.utilities import PairwiseUtilityModel
 from bayesduel.types import Arm, Outcome, RunKey
 
+# Rounding of the log likelihood of a vote in float32, with its utilities.
 _ROUNDING = 1e-5
-"""Rounding of the log likelihood of a vote in float32, with its utilities."""
-
-_NODES = 128
-"""Points, and as many mirrored ones, by which a mean is computed."""
+_NODES = 128  # Points, and as many mirrored ones, by which a mean is computed.
 
 
 class LaplaceBeliefs(NamedTuple):
@@ -240,7 +238,7 @@ class Laplace:
         limit = jnp.where(nearing > 0, gaps[:1] / nearing, jnp.inf).min(axis=1)
         # A look at so many points need not be exact.
         top, ends, lengths, limit = (
-            each.astype(jnp.float32) for each in (mode, normal, depth, limit)
+            values.astype(jnp.float32) for values in (mode, normal, depth, limit)
         )
         votes = jnp.sum(state.votes.won + state.votes.lost)
         stay = surely_before(
@@ -318,24 +316,23 @@ class Laplace:
         self, state: LaplaceBeliefs, points: Float[Array, "draw D"]
     ) -> Float[Array, "draw K K"]:
         """Return the preference matrices of points, in the policy's order of arms."""
-        found = self.pairs(state.votes.won.shape[0]).matrices(points)
+        matrices = self.pairs(state.votes.won.shape[0]).matrices(points)
         if state.order is None:
-            return found
-        return found[:, state.order[:, None], state.order[None, :]]
+            return matrices
+        return matrices[:, state.order[:, None], state.order[None, :]]
 
     def utilities_at(
         self, state: LaplaceBeliefs, points: Float[Array, "draw D"]
     ) -> Float[Array, "draw K"]:
         """Return the utilities of points, in the policy's order of arms."""
-        found = self.pairs(state.votes.won.shape[0]).utilities(points)
-        return found if state.order is None else found[:, state.order]
+        utilities = self.pairs(state.votes.won.shape[0]).utilities(points)
+        return utilities if state.order is None else utilities[:, state.order]
 
 
 # --- The exact posterior, by Markov chains that move every round ----------------------
 
 
-_LEAPS = 3
-"""Leapfrog steps of one Hamiltonian trajectory."""
+_LEAPS = 3  # Leapfrog steps of one Hamiltonian trajectory.
 
 _SHORTEST_LEAP = 0.4
 _LONGEST_LEAP = 0.6
@@ -343,8 +340,8 @@ _LONGEST_LEAP = 0.6
 distribution, after which nothing is left of the start; the length varies, so that no
 distribution is met in step."""
 
+# Trajectories before the first vote, where the prior is no normal distribution.
 _WARM_UP = 64
-"""Trajectories before the first vote, where the prior is no normal distribution."""
 
 
 @jax.tree_util.register_dataclass
@@ -436,11 +433,8 @@ class HMC(Laplace):
     ) -> Float[Array, "draw D"]:
         # Where the chains are.
         if num_draws > self.chains:
-            raise PolicyParameterError(
-                "chains",
-                f"must be at least {num_draws}, as many as draws are asked for",
-                self.chains,
-            )
+            rule = f"must be at least {num_draws}, as many as draws are asked for"
+            raise PolicyParameterError("chains", rule, self.chains)
         assert state.walkers is not None
         return state.walkers[:num_draws]
 
@@ -452,13 +446,8 @@ def _walk(
     distribution: NormalApproximation,
     steps: int,
 ) -> Float[Array, "chain D"]:
-    """Move Markov chains that leave the exact posterior as it is; consumes the key.
-
-    By NumPyro's kernel, in coordinates z in which ``distribution`` is a standard normal
-    one, x = mode + L^-T z: it is close to the posterior, and independent of ``points``,
-    where the chains are. Each of them, independent of the others, moves ``steps``
-    trajectories.
-    """
+    """Move Markov chains that leave the exact posterior as it is; consumes the key."""
+    # In coordinates z in which the distribution is standard normal, x = mode + L^-T z.
     # NumPyro takes long to import, and Laplace's method does without.
     from numpyro.infer.hmc import hmc
 

@@ -43,22 +43,11 @@ _STEPS = 3
 """Steps to the right share. They leave a thousandth of the fall where the posterior is
 log-concave; of a Student prior without votes 3 %."""
 
-_LONGEST = 1.1
-"""By how much the logarithm of a share changes in a step, at most."""
+_LONGEST = 1.1  # By how much the logarithm of a share changes in a step, at most.
+_SURE = 1.03  # A fall of so many times the one that is wanted is not mistaken for it.
+_FAR = 1e3  # Shares that no ray reaches in three steps.
+_LEAST_POWER = 0.5  # Least dlog F / dlog s; of a convex fall it is at least 1.
 
-_SURE = 1.03
-"""A fall of so many times the one that is wanted is not mistaken for it."""
-
-_FAR = 1e3
-"""Shares that no ray reaches in three steps."""
-
-_LEAST_POWER = 0.5
-"""Least dlog F / dlog s; of a convex fall it is at least 1."""
-
-
-_TOLERANCE = 1e-13
-"""A step to a level world that promises no more of the height, as a share of it, was
-the last one."""
 
 _LONGEST_STEP = 1.0
 """No coordinate moves by more in one step of Newton's method in closed form.
@@ -66,8 +55,8 @@ _LONGEST_STEP = 1.0
 Longer ones end beyond what votes tell of, where the prior alone bends the density.
 """
 
+# A step that changes no coordinate by more was the last one: it squares the error.
 _SETTLED = 1e-5
-"""A step that changes no coordinate by more was the last one: it squares the error."""
 
 _TOLERANCE = 1e-13
 """A step to a level world that promises no more of the height, as a share of it, was
@@ -80,10 +69,7 @@ def points_on_rays(
     normal: Float[Array, "draw D"],
     depth: Float[Array, " draw"],
 ) -> Float[Array, "draw D"]:
-    """Move draws of the normal distribution on their rays from the mode.
-
-    ``normal`` is m + L^-T z, and ``depth`` |z|. The points are finite for any density.
-    """
+    """Move draws of the normal distribution on their rays from the mode."""
     size = mode.shape[0]
 
     def moved(point: Array, depth: Array) -> Array:
@@ -101,13 +87,8 @@ def surely_before(
     limit: Float[Array, " draw"],
     rounding: Float[Array, ""],
 ) -> Bool[Array, " draw"]:
-    """Say of which draws it is sure that they go less than some share of their ways.
-
-    Up to the solution the fall is below what the equation asks for, and above it
-    beyond: one look at the share tells. What Newton's steps and ``rounding``, by which
-    a fall may be off, leave open is not sure. Where the ``limit`` is infinite it is. As
-    in :func:`points_on_rays`, but in float32.
-    """
+    """Say of which draws it is sure that they go less than some share of their ways."""
+    # Up to the solution the fall is below what the equation asks for, and above beyond.
 
     def sure(point: Array, depth: Array, limit: Array) -> Array:
         share = jnp.minimum(limit, _FAR)
@@ -121,11 +102,8 @@ def surely_before(
 def _share_of_way(
     fall: Callable[[Array], tuple[Array, Array]], depth: Float[Array, ""], size: int
 ) -> Float[Array, ""]:
-    """Return how far to go on a way.
-
-    By Newton's method for log F as a function of log s, which is a line for a normal
-    posterior and nearly one where the fall grows in proportion to the distance.
-    """
+    """Return how far to go on a way."""
+    # By Newton's method for log F as a function of log s, which is nearly a line.
 
     def nearer(_: int, share: Array) -> Array:
         fallen, slope = fall(share)
@@ -171,11 +149,9 @@ class NormalApproximation(NamedTuple):
 def follow(
     density: PointDensity, distribution: NormalApproximation, newton_steps: int
 ) -> NormalApproximation:
-    """Take Newton steps from the last mode; return the distribution where they end.
-
-    In closed form a step is of limited length, and one or two suffice after a vote; of
-    a density of which nothing is known steps are halved until they rise.
-    """
+    """Take Newton steps from the last mode; return the distribution where they end."""
+    # In closed form a step is of limited length; of a density of which nothing is known
+    # steps are halved until they rise.
     if isinstance(density, AutomaticDensity):
         surface = Surface(
             slope=jax.value_and_grad(density.log_density),
@@ -210,8 +186,7 @@ def follow(
     never = jnp.full((), jnp.inf, dtype=jnp.float64)
     start = distribution.mode, never, jnp.int32(0)
     mode, _, _ = lax.while_loop(going, step, start)
-    _, hessian = density.gradient_and_hessian(mode)
-    factor = lax.linalg.cholesky(-hessian, symmetrize_input=False)
+    factor = lax.linalg.cholesky(-density.hessian(mode), symmetrize_input=False)
     return NormalApproximation(mode=mode, factor=factor)
 
 
@@ -246,11 +221,7 @@ def points_at(
 
 
 class LevelWorld(NamedTuple):
-    """The likeliest world in which two arms have the same utility.
-
-    The nearest edge of what speaks for the leader: by how much the density falls up to
-    there decides how likely a draw is to prefer the rival.
-    """
+    """The likeliest world in which two arms have the same utility."""
 
     preference: Float[Array, "K K"]  # P(i beats j) there, nobody shown first.
     # By how much the log density is below that of the mode, at least 0.
@@ -265,17 +236,10 @@ def level_point(
     differ: Bool[Array, ""],
     most_steps: int,
 ) -> Float[Array, " D"]:
-    """Return the point where a log density is largest and a gap is 0.
-
-    By Newton's method from the mode, at most ``most_steps`` steps, which are halved
-    until they rise. The first one ends where a normal distribution would be largest. Of
-    ``density`` the Hessian is used; ``log_density`` is the same function, where many
-    points are quickly looked at. ``gaps`` is linear, or nearly so. The mode itself
-    where the arms do not ``differ``.
-    """
+    """Return the point where a log density is largest and a gap is 0."""
     surface = Surface(
         slope=jax.value_and_grad(log_density),
-        hessian=lambda point: density.gradient_and_hessian(point)[1],
+        hessian=density.hessian,
         heights=jax.vmap(log_density),
         level=jax.value_and_grad(lambda point: gaps(point[None])[0]),
         levels=gaps,

@@ -1,19 +1,16 @@
 """Posteriors by name, and their numbers by name: those of a model count as well."""
 
-from dataclasses import MISSING, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from bayesduel.arguments.named_objects import field_default
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.catalog import kind_of, words
-from bayesduel.models.in_policies.base import (
-    NEWTON_STEPS,
-    PairPosterior,
-    SetPosterior,
-)
+from bayesduel.models.in_policies.base import NEWTON_STEPS, PairPosterior, SetPosterior
 from bayesduel.models.in_policies.betas import BetaArms, BetaPairs
 
 _OTHER_NAMES = {
@@ -31,13 +28,7 @@ def is_posterior(value: Any) -> bool:
 
 @cache
 def posterior_named(name: str) -> Any:
-    """Return the posterior of that name, None if there is none.
-
-    Examples
-    --------
-    >>> posterior_named("thurstone").model
-    Thurstone(prior_scale=2.0, zero_sum=False, ...)
-    """
+    """Return the posterior of that name, None if there is none."""
     name = _OTHER_NAMES.get(name, name)
     if name == "beta":
         return BetaPairs()
@@ -61,25 +52,19 @@ def _names_of_pairs() -> tuple[str, ...]:
 
 
 def take_by_name(policy: Any) -> None:
-    """Put the posterior in its place that a new policy names in ``posterior``.
-
-    A word that names none stays, for :func:`check_pair_posterior` to refuse.
-    """
+    """Put the posterior in its place that a new policy names in ``posterior``."""
     word = policy.posterior
     if isinstance(word, str):
-        found = posterior_named(word)
-        object.__setattr__(policy, "posterior", word if found is None else found)
+        posterior = posterior_named(word)
+        object.__setattr__(policy, "posterior", posterior or word)
 
 
 def check_pair_posterior(posterior: Any, num_arms: int | None = None) -> Any:
     """Return what is a posterior of pairs that fits, else raise an error."""
     if not isinstance(posterior, BetaPairs | PairPosterior):
-        raise PolicyParameterError(
-            "posterior",
-            f"must be one of {', '.join(_names_of_pairs())}, or a posterior such as "
-            "Laplace(Thurstone())",
-            posterior,
-        )
+        rule = f"must be one of {', '.join(_names_of_pairs())}, or a posterior such as "
+        rule += "Laplace(Thurstone())"
+        raise PolicyParameterError("posterior", rule, posterior)
     posterior.check(num_arms)
     return posterior
 
@@ -99,24 +84,18 @@ def numbers_of(posterior: Any) -> dict[str, Any]:
 
 
 def numbers_named(name: str) -> dict[str, Any]:
-    """Return :func:`numbers_of` of :func:`posterior_named`, mostly without JAX.
-
-    Examples
-    --------
-    >>> numbers_named("bradley-terry")["newton_steps"]
-    20
-    """
+    """Return :func:`numbers_of` of :func:`posterior_named`, mostly without JAX."""
     name = _OTHER_NAMES.get(name, name)
     if name == "beta" or name.endswith("-hmc"):
         return numbers_of(posterior_named(name))
     model = kind_of(name)()
     numbers = {field.name: getattr(model, field.name) for field in fields(model)}
-    own = {} if name in words("sets") else {"newton_steps": NEWTON_STEPS}
-    return numbers | own
+    steps = {} if name in words("sets") else {"newton_steps": NEWTON_STEPS}
+    return numbers | steps
 
 
-def changed_numbers(posterior: Any) -> dict[str, Any]:
-    """Return the parameters that are not at their defaults.
+def changed_numbers(posterior: Any, usual: Any = None) -> dict[str, Any]:
+    """Return the parameters that are not at their defaults, or as in another posterior.
 
     Examples
     --------
@@ -125,27 +104,18 @@ def changed_numbers(posterior: Any) -> dict[str, Any]:
     >>> changed_numbers(Laplace(BradleyTerry(prior_scale=1.0)))
     {'prior_scale': 1.0}
     """
-    usual = {field.name: field_default(field) for _, field in _parameters(posterior)}
-    return _that_differ(numbers_of(posterior), usual)
-
-
-def numbers_that_differ(posterior: Any, other: Any) -> dict[str, Any]:
-    """Return the parameters in which a posterior differs from another of its name.
-
-    Examples
-    --------
-    >>> numbers_that_differ(BetaPairs(prior=1), BetaPairs(prior=5))
-    {'prior': 1}
-    """
-    return _that_differ(numbers_of(posterior), numbers_of(other))
+    known = {field.name: field_default(field) for _, field in _parameters(posterior)}
+    known = known if usual is None else numbers_of(usual)
+    return {
+        name: value
+        for name, value in numbers_of(posterior).items()
+        if not np.array_equal(value, known[name])
+    }
 
 
 def with_numbers(posterior: Any, changes: dict[str, Any]) -> Any:
-    """Return a posterior with other parameters, which are checked.
-
-    ``PolicyParameterError`` where a value is out of range.
-    """
-    own: dict[str, Any] = {}
+    """Return a posterior with other parameters, which are checked."""
+    of_posterior: dict[str, Any] = {}
     of_model: dict[str, Any] = {}
     for holder, field in _parameters(posterior):
         if field.name in changes:
@@ -153,20 +123,12 @@ def with_numbers(posterior: Any, changes: dict[str, Any]) -> Any:
             whole = isinstance(value, int) and not isinstance(value, bool)
             if whole and isinstance(field_default(field), float):
                 value = float(value)
-            (own if holder is posterior else of_model)[field.name] = value
+            (of_posterior if holder is posterior else of_model)[field.name] = value
     if of_model:
-        own["model"] = replace(posterior.model, **of_model)
-    changed = replace(posterior, **own)
+        of_posterior["model"] = replace(posterior.model, **of_model)
+    changed = replace(posterior, **of_posterior)
     changed.check()
     return changed
-
-
-def _that_differ(numbers: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: value
-        for name, value in numbers.items()
-        if not np.array_equal(value, others[name])
-    }
 
 
 def _parameters(posterior: Any) -> list[tuple[Any, Any]]:
@@ -175,13 +137,7 @@ def _parameters(posterior: Any) -> list[tuple[Any, Any]]:
     for field in fields(posterior):
         value = getattr(posterior, field.name)
         if isinstance(value, PreferenceModel) and is_dataclass(value):
-            parameters += [(value, each) for each in fields(value)]
+            parameters += [(value, parameter) for parameter in fields(value)]
         elif field.compare and value is not None:
             parameters.append((posterior, field))
     return parameters
-
-
-def field_default(field: Any) -> Any:
-    """Return the default of a field of a dataclass."""
-    has_factory = field.default_factory is not MISSING
-    return field.default_factory() if has_factory else field.default

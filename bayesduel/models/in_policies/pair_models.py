@@ -36,40 +36,28 @@ def hyphenated(model: PreferenceModel) -> str:
 
 
 def check_held(model: Any, make_arrays: Callable[[], Any]) -> None:
-    """Raise ``PolicyParameterError`` where a model cannot be held by a policy.
-
-    ``make_arrays`` makes the arrays of the model, for data without a vote.
-    """
+    """Raise ``PolicyParameterError`` where a model cannot be held by a policy."""
     try:
         with errors_as(PolicyParameterError), errors_about("model", model):
             check_model(model)
             hash(model)
             make_arrays()
     except TypeError as error:
-        raise PolicyParameterError(
-            "model",
-            "must be hashable, as frozen dataclasses are whose fields are; "
-            f"{type(model).__name__} is not ({error})",
-            model,
-        ) from error
+        rule = "must be hashable, as frozen dataclasses are whose fields are; "
+        rule += f"{type(model).__name__} is not ({error})"
+        raise PolicyParameterError("model", rule, model) from error
 
 
 def check_counts(
     model: PreferenceModel, arrays: Any, counts: Float[np.ndarray, "row outcome"]
 ) -> None:
-    """Raise ``FitError`` unless arrays hold the counts of the data, row by row.
-
-    Outcomes that the model has no place for may be missing at the end.
-    """
-    found = np.asarray(getattr(arrays, "counts", None))
-    if found.ndim != 2 or not np.array_equal(found, counts[:, : found.shape[1]]):
-        raise FitError(
-            "model",
-            "must have arrays with a field counts, with the votes row by row as "
-            f"they are in the data, but those of {type(model).__name__} have none",
-            model,
-            remedy="a policy replaces it",
-        )
+    """Raise ``FitError`` unless arrays hold the counts of the data, row by row."""
+    held = np.asarray(getattr(arrays, "counts", None))
+    if held.ndim != 2 or not np.array_equal(held, counts[:, : held.shape[1]]):
+        rule = "must have arrays with a field counts, with the votes row by row as "
+        rule += f"they are in the data, but those of {type(model).__name__} have none"
+        remedy = "a policy replaces it"
+        raise FitError("model", rule, model, remedy=remedy)
 
 
 Covariates = tuple[tuple[float, ...], ...] | None
@@ -136,10 +124,7 @@ PointDensity = PairwiseDensity | AutomaticDensity
 
 @dataclass(frozen=True)
 class PairModel:
-    """A model over a number of arms, as compiled code needs it.
-
-    Everything but the votes is known when a program is traced.
-    """
+    """A model over a number of arms, as compiled code needs it."""
 
     model: PreferenceModel
     num_arms: int
@@ -147,35 +132,32 @@ class PairModel:
 
     @cached_property
     def arrays(self) -> Any:
-        """The data of the model with every ordered pair, row by row.
-
-        Not read where there is a closed form.
-        """
+        """The data of the model with every ordered pair, row by row."""
         return _template(self.model, self.num_arms, self.covariates)
 
-    def _closed_form(self, counts: Any) -> PairwiseDensity | None:
-        # The log density of counts of all pairs, an arm and itself included.
-        model = self.model
-        own = isinstance(model, PairwiseUtilityModel)
-        if not own or type(model).closed_form is not PairwiseUtilityModel.closed_form:
+    @cached_property
+    def _closed(self) -> PairwiseDensity | None:
+        # The log density of no votes, where the derivatives are written down.
+        of_kind = getattr(type(self.model), "closed_form", None)
+        if of_kind is not PairwiseUtilityModel.closed_form:
             return None
-        return model.closed_form(PairTables(counts, self.num_arms))
-
-    @property
-    def _layout(self) -> Any:
-        # What coordinates stand for.
-        closed = self._closed_form(np.zeros((0, 2)))
-        if closed is not None:
-            return closed
-        # NumPyro takes long to import, and a closed form does without.
-        from bayesduel.models.fit.numpyro_models import latent_of
-
-        return latent_of(self.model, self.arrays)
+        nothing = PairTables(np.zeros((0, 2)), self.num_arms)
+        return self.model.closed_form(nothing)  # pyright: ignore[reportReturnType]
 
     @property
     def in_closed_form(self) -> bool:
         """Whether the derivatives are written down."""
-        return self._closed_form(np.zeros((0, 2))) is not None
+        return self._closed is not None
+
+    @cached_property
+    def _layout(self) -> Any:
+        # What coordinates stand for.
+        if self._closed is not None:
+            return self._closed
+        # NumPyro takes long to import, and a closed form does without.
+        from bayesduel.models.fit.numpyro_models import latent_of
+
+        return latent_of(self.model, self.arrays)
 
     @property
     def arms_alike(self) -> bool:
@@ -187,12 +169,11 @@ class PairModel:
         """D, the number of unconstrained coordinates."""
         return self._layout.size
 
-    def density(self, votes: VoteTables, *, automatic: bool = False) -> PointDensity:
-        """Return the log joint density; ``automatic`` forgoes a closed form."""
+    def density(self, votes: VoteTables) -> PointDensity:
+        """Return the log joint density."""
         counts = self._counts(votes)
-        closed = None if automatic else self._closed_form(counts)
-        if closed is not None:
-            return closed
+        if self._closed is not None:
+            return replace(self._closed, votes=PairTables(counts, self.num_arms))
         from bayesduel.models.fit.numpyro_models import latent_of
 
         # Without the rows of an arm and itself, by slices alone.
@@ -200,22 +181,18 @@ class PairModel:
         rows = counts[1:].reshape(others, others + 2, width)[:, :-1]
         rows = rows.reshape(others * (others + 1), width)
         arrays = with_counts(self.arrays, rows)
-        own = None if automatic else self.model.hessian(arrays)
-        return AutomaticDensity(latent_of(self.model, arrays).log_density, own)
+        log_density = latent_of(self.model, arrays).log_density
+        return AutomaticDensity(log_density, self.model.hessian(arrays))
 
     def falling(self, votes: VoteTables, dtype: Any = jnp.float64) -> PointDensity:
-        """Return the log joint density where many points of few rows are looked at.
-
-        Where it makes no difference which arm was shown first, a pair is one row, and
-        points may be of another dtype.
-        """
-        if not self.in_closed_form or getattr(self.model, "order_effect", False):
+        """Return the log joint density where many points of few rows are looked at."""
+        if self._closed is None or getattr(self.model, "order_effect", False):
             return self.density(votes)
         first, second = UnorderedPairs.arms(self.num_arms)
         both = VoteTables(votes.won + votes.lost.T, votes.lost + votes.won.T)
         counts = self._counts(both)[first * self.num_arms + second]
         rows = UnorderedPairs(counts.astype(dtype), self.num_arms)
-        return self.model.closed_form(rows)  # pyright: ignore
+        return replace(self._closed, votes=rows)
 
     @property
     def falls_along_rays(self) -> bool:
@@ -227,13 +204,13 @@ class PairModel:
         return come_from(model, names, (BradleyTerry, Thurstone))
 
     def _counts(self, votes: VoteTables) -> Float[Array, "row outcome"]:
-        found = [votes.won.reshape(-1), votes.lost.reshape(-1)]
+        columns = [votes.won.reshape(-1), votes.lost.reshape(-1)]
         # Nobody answers "tie" in a duel; the model may have a place for it.
         ties = bool(getattr(self.model, "ties", False))
         if not self.in_closed_form:
             ties = self.arrays.counts.shape[1] > 2
-        found += [jnp.zeros_like(found[0])] * ties
-        return jnp.stack(found, axis=1).astype(jnp.float64)
+        columns += [jnp.zeros_like(columns[0])] * ties
+        return jnp.stack(columns, axis=1).astype(jnp.float64)
 
     def named(
         self, points: Float[Array, "draw D"]
@@ -264,22 +241,17 @@ class PairModel:
         with jax.enable_x64(True):
             point = jax.ShapeDtypeStruct((2, self.size), jnp.float64)
             try:
-                found = jax.eval_shape(self.matrices, point).shape
+                returned = jax.eval_shape(self.matrices, point).shape
             except (TypeError, IndexError, AttributeError) as error:
-                raise PolicyParameterError(
-                    "model",
-                    f"preference_matrices of {name} must run inside compiled code "
-                    f"({type(error).__name__}: {str(error).splitlines()[0]})",
-                    remedy="write it with jax.numpy, without NumPy functions, "
-                    "changes in place or branches on values",
-                ) from error
-        if found != shape:
-            raise PolicyParameterError(
-                "model",
-                f"must have preference_matrices, in {name}, that return an array of "
-                f"the shape {shape} for two draws of {self.num_arms} arms",
-                found,
-            )
+                rule = f"preference_matrices of {name} must run inside compiled code "
+                rule += f"({type(error).__name__}: {str(error).splitlines()[0]})"
+                remedy = "write it with jax.numpy, without NumPy functions, "
+                remedy += "changes in place or branches on values"
+                raise PolicyParameterError("model", rule, remedy=remedy) from error
+        if returned != shape:
+            rule = f"must have preference_matrices, in {name}, that return an array of "
+            rule += f"the shape {shape} for two draws of {self.num_arms} arms"
+            raise PolicyParameterError("model", rule, returned)
 
 
 def check_count(name: str, value: int, least: int) -> None:

@@ -34,8 +34,8 @@ from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.ops.scalar.digamma import digamma
 from theory.identification.beta_fraction import incomplete_beta_fraction
 
+# Counts below this many duels come from a table; the expansion is accurate above.
 TABLE_SIZE = 512
-"""Counts below this many duels come from a table; the expansion is accurate above."""
 
 _SERIES = (
     (-0.83333333333333022, -0.81666666667879887, -1.6489417911231563,
@@ -53,12 +53,8 @@ _SERIES = (
 
 
 def tails_by_duels(size: int) -> Iterator[Float[np.ndarray, " F"]]:
-    """Yield, for n = 0 to ``size`` - 1 duels, the smaller tails of 0 to n // 2 wins.
-
-    Each is a float64 array (n // 2 + 1,). By Pascal's rule: a tail of n duels is the
-    mean of two of n - 1. Nothing cancels, so that each duel adds one rounding at most,
-    and it takes a hundredth of the time of the incomplete beta function of a library.
-    """
+    """Yield, for n = 0 to ``size`` - 1 duels, the smaller tails of 0 to n // 2 wins."""
+    # By Pascal's rule: a tail of n duels is the mean of two of n - 1.
     # P(Bin(n + 1, 1/2) <= k), k from -1 on.
     tails = np.ones(size // 2 + 2)
     tails[0] = 0.0
@@ -72,17 +68,12 @@ _fraction: Any = compiled(incomplete_beta_fraction)
 kl_to_half: Any = compiled(divergences.kl_to_half)
 """For other kernels, too."""
 
-_COEFFICIENTS = np.array([[*each, *[0.0] * (12 - len(each))] for each in _SERIES])
-"""One row per power of 1 / nu, from the constant coefficient on."""
-
-_SMALLEST = 1e-300
-"""Floor of a tail whose logarithm is taken."""
-
+# One row per power of 1 / nu, from the constant coefficient on.
+_COEFFICIENTS = np.array([[*series, *[0.0] * (12 - len(series))] for series in _SERIES])
+_SMALLEST = 1e-300  # Floor of a tail whose logarithm is taken.
+# Smaller tails are found by their logarithms, where those are asked for.
 _FEWEST_DIGITS = 1e-250
-"""Smaller tails are found by their logarithms, where those are asked for."""
-
-_LARGEST_DELTA = 0.27
-"""Beyond this the tail is below 1e-33."""
+_LARGEST_DELTA = 0.27  # Beyond this the tail is below 1e-33.
 
 
 _MOST_DUELS, _MOST_BEHIND = 2048, 256
@@ -92,10 +83,7 @@ from a table: it takes a fifth of the time of the expansion."""
 
 @lru_cache(maxsize=1)
 def tail_table() -> Float[np.ndarray, "B N"]:
-    """Return smaller tails by the wins that lack to half of the duels, and the duels.
-
-    In a run the first of these changes slowly, so that neighbors are read.
-    """
+    """Return smaller tails by the wins lacking to half of the duels, and the duels."""
     table = np.zeros((_MOST_BEHIND, _MOST_DUELS))
     for duels, tails in enumerate(tails_by_duels(_MOST_DUELS)):
         nearest = tails[: -_MOST_BEHIND - 1 : -1]
@@ -114,13 +102,9 @@ def prior_in_order(
 
 @compiled
 def half_tail(first: float, second: float, table: Float[np.ndarray, "B N"]) -> float:
-    """Return the smaller one of P(theta > 1/2) and P(theta < 1/2).
-
-    theta ~ Beta(first, second), any parameters above 0; ``table`` is ``tail_table()``.
-    What is no integer is expanded or, where the expansion is not accurate, found by the
-    continued fraction of the incomplete Beta function: relative error below 5e-12 for
-    tails above 1e-30, and no more than that of the logarithm of a Beta function below.
-    """
+    """Return the smaller one of P(theta > 1/2) and P(theta < 1/2)."""
+    # theta ~ Beta(first, second); what is no integer is expanded, or found by the
+    # continued fraction: relative error below 5e-12 for tails above 1e-30.
     fewer, total = min(first, second), first + second
     if fewer == math.floor(fewer) and total == math.floor(total):
         return smaller_half_tail(int(fewer) - 1, int(total) - 2, table)
@@ -136,10 +120,7 @@ def half_tail(first: float, second: float, table: Float[np.ndarray, "B N"]) -> f
 def log_half_tail(
     first: float, second: float, table: Float[np.ndarray, "B N"]
 ) -> float:
-    """Return the logarithm of `half_tail`, also of a tail too small for a number.
-
-    Both parameters are at least 1. Relative error below 1e-12 up to a million duels.
-    """
+    """Return the logarithm of `half_tail`, also of a tail too small for a number."""
     fewer, total = min(first, second), first + second
     if total < TABLE_SIZE or 0.5 * total - fewer < _LARGEST_DELTA * total:
         small = half_tail(first, second, table)
@@ -153,10 +134,7 @@ def log_half_tail(
 
 @compiled
 def smaller_half_tail(fewer: int, duels: int, table: Float[np.ndarray, "B N"]) -> float:
-    """P(Bin(duels + 1, 1/2) <= fewer), for at most half of the duels; below 1/2.
-
-    ``table`` is ``tail_table()``.
-    """
+    """P(Bin(duels + 1, 1/2) <= fewer), for at most half of the duels; below 1/2."""
     behind = duels // 2 - fewer
     if duels < table.shape[1] and behind < table.shape[0]:
         return table[behind, duels]
@@ -168,14 +146,14 @@ def _expanded_tail(fewer: float, duels: float) -> float:
     size = duels + 2.0
     delta = min((0.5 * duels - fewer) / size, _LARGEST_DELTA)
     square = delta * delta
-    one = other = third = fourth = 0.0
+    first = second = third = fourth = 0.0
     # Four sums at once: each waits for its own last product only.
     for power in range(11, -1, -1):
-        one = one * square + _COEFFICIENTS[0, power]
-        other = other * square + _COEFFICIENTS[1, power]
+        first = first * square + _COEFFICIENTS[0, power]
+        second = second * square + _COEFFICIENTS[1, power]
         third = third * square + _COEFFICIENTS[2, power]
         fourth = fourth * square + _COEFFICIENTS[3, power]
-    total = one + (other + (third + fourth / size) / size) / size
+    total = first + (second + (third + fourth / size) / size) / size
     exponent = size * kl_to_half(delta)
     correction = math.exp(-exponent) * delta * total / math.sqrt(2 * math.pi * size)
     return 0.5 * math.erfc(math.sqrt(exponent)) + correction
@@ -183,21 +161,15 @@ def _expanded_tail(fewer: float, duels: float) -> float:
 
 @compiled
 def rates_above_half(first: float, second: float, small: float) -> tuple[float, float]:
-    """Return -log P(theta > 1/2) and -log P(theta < 1/2).
-
-    ``small`` is the smaller of both probabilities, that of the one with fewer wins.
-    """
+    """Return -log P(theta > 1/2) and -log P(theta < 1/2)."""
     likely, unlikely = -math.log1p(-small), -math.log(max(small, _SMALLEST))
     return (likely, unlikely) if first >= second else (unlikely, likely)
 
 
 @compiled
 def expected_divergence(won: float, lost: float) -> float:
-    """E KL(theta, 1/2) of theta ~ Beta(won, lost), in nats.
-
-    The mean, not the divergence of the mean: that is 0 at even counts, where a pair
-    would never be worth a duel.
-    """
+    """E KL(theta, 1/2) of theta ~ Beta(won, lost), in nats."""
+    # That of the mean is 0 at even counts: a pair would never be worth a duel.
     total = won + lost
     share = won / total
     whole = digamma(total + 1.0)
@@ -283,15 +255,15 @@ def _offset_by_power(first: float, second: float, rng: Generator) -> float:
     tail = second * (low - high) if steep else 0.0
     largest = max(-slope * math.log(2.0), 0.0)
     while True:
-        place = (1.0 - rng.random()) * (1.0 + tail)
-        if place <= 1.0:
-            log_share = math.log(place) / second
+        share = (1.0 - rng.random()) * (1.0 + tail)
+        if share <= 1.0:
+            log_share = math.log(share) / second
             x = math.exp(log_share) / rate
             excess = slope * math.log1p(-x) - largest
             # Next to 1/2 the difference would have no digits.
             offset = 0.5 - x if steep else -0.5 * math.expm1(log_share)
         else:
-            x = -math.log(low - (place - 1.0) / tail * (low - high)) / rate
+            x = -math.log(low - (share - 1.0) / tail * (low - high)) / rate
             excess = slope * math.log1p(-x) + rate * x
             excess += (second - 1.0) * math.log(max(x * rate, 1.0))
             offset = 0.5 - x

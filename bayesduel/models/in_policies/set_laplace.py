@@ -34,8 +34,8 @@ from bayesduel.models.vote_arrays import with_counts
 from bayesduel.types import RunKey
 from bayesduel.votes.choices import Choices
 
+# Newton steps of one fit at most; from the last mode it takes two or three.
 _STEPS = 50
-"""Newton steps of one fit at most; from the last mode it takes two or three."""
 
 
 class SetBeliefs(NamedTuple):
@@ -95,8 +95,8 @@ class SetLaplace:
         number = num_arms or 3
         # A single set, of all arms: of pairs there may be too many.
         check_held(self.model, lambda: _template(self.model, number, number, no_choice))
-        own = type(self.model).utilities is not PreferenceModel.utilities
-        if not own and "utility" not in self.model.dims():
+        has_utilities = type(self.model).utilities is not PreferenceModel.utilities
+        if not has_utilities and "utility" not in self.model.dims():
             raise PolicyParameterError(
                 "model", "must have utilities, by which sets are chosen", self.model
             )
@@ -104,10 +104,7 @@ class SetLaplace:
 
 @dataclass(frozen=True)
 class SetModel:
-    """A model over sets of one size, as compiled code needs it.
-
-    Everything but the choices is known when a program is traced.
-    """
+    """A model over sets of one size, as compiled code needs it."""
 
     model: PreferenceModel
     num_arms: int
@@ -134,21 +131,16 @@ class SetModel:
         sets = all_sets(self.num_arms, self.subset_size)
         here = jnp.all(sets == subset[None, :], axis=1)
         counts = state.counts + jnp.where(here[:, None], outcome[None, :], 0.0)
-        arrays, closed = self._given(counts)
-        if closed is not None:
-            distribution = newton_mode(
-                closed.log_density,
-                state.mode,
-                gradient=closed.gradient,
-                hessian=closed.hessian,
-                max_iterations=_STEPS,
-            )
-        else:
-            from bayesduel.models.fit.numpyro_models import laplace
-
-            distribution = laplace(
-                self.model, arrays, state.mode, max_iterations=_STEPS
-            )
+        density, arrays = self._density(counts)
+        is_closed = isinstance(density, ClosedDensity)
+        hessian = density.hessian if is_closed else self.model.hessian(arrays)
+        distribution = newton_mode(
+            density.log_density,
+            state.mode,
+            gradient=density.gradient if is_closed else None,
+            hessian=hessian,
+            max_iterations=_STEPS,
+        )
         return SetBeliefs(
             counts=counts,
             mode=jnp.asarray(distribution.mode),
@@ -160,17 +152,9 @@ class SetModel:
     ) -> Float[Array, "draw n"]:
         """Draw utilities along rays from the mode; consumes ``rng_key``."""
         distribution = NormalApproximation(mode=state.mode, factor=state.factor)
-        arrays, closed = self._given(state.counts)
-        if closed is None:
-            from bayesduel.models.fit.numpyro_models import latent_of
-
-            log_density = latent_of(self.model, arrays).log_density
-        else:
-            log_density = closed.log_density
-        density = AutomaticDensity(log_density)
-        return self._utilities_at(
-            draw_on_rays(rng_key, density, distribution, num_draws)
-        )
+        density = AutomaticDensity(self._density(state.counts)[0].log_density)
+        points = draw_on_rays(rng_key, density, distribution, num_draws)
+        return self._utilities_at(points)
 
     def utilities(self, state: SetBeliefs) -> Float[Array, " n"]:
         """Return the utilities at the mode."""
@@ -180,22 +164,22 @@ class SetModel:
     def _key(self) -> tuple[PreferenceModel, int, int, bool]:
         return self.model, self.num_arms, self.subset_size, self.no_choice
 
-    def _given(self, counts: Any = None) -> tuple[Any, ClosedDensity | None]:
-        # The arrays of so many choices, and the log density, where its closed form is
-        # one for programs, too.
+    def _density(self, counts: Any = None) -> tuple[Any, Any]:
+        # The log density of so many choices, and their arrays. Only some closed forms
+        # are ones for programs, too.
         arrays = _template(*self._key)
         arrays = arrays if counts is None else with_counts(arrays, counts)
         closed = self.model.closed_form(arrays)
-        return arrays, closed if isinstance(closed, ClosedDensity) else None
+        if isinstance(closed, ClosedDensity):
+            return closed, arrays
+        from bayesduel.models.fit.numpyro_models import latent_of
+
+        return latent_of(self.model, arrays), arrays
 
     def _utilities_at(self, points: Float[Array, "draw D"]) -> Float[Array, "draw n"]:
-        template, closed = self._given()
-        if closed is None:
-            from bayesduel.models.fit.numpyro_models import latent_of
-
-            named = jax.vmap(latent_of(self.model, template).named)(points)
-        else:
-            named = closed.named(points)
+        density, _ = self._density()
+        is_closed = isinstance(density, ClosedDensity)
+        named = (density.named if is_closed else jax.vmap(density.named))(points)
         return jnp.asarray(self.model.utilities(named))  # pyright: ignore
 
 
@@ -221,8 +205,8 @@ def _prior(
     arrays = _template(model, num_arms, subset_size, no_choice)
     empty = with_counts(arrays, np.zeros_like(arrays.counts))
     # While a program is traced, this thread would compile every operation by itself.
-    with ThreadPoolExecutor(1) as other:
-        distribution = other.submit(density_of(model, empty).laplace).result()
+    with ThreadPoolExecutor(1) as executor:
+        distribution = executor.submit(density_of(model, empty).laplace).result()
     return np.asarray(distribution.mode), np.asarray(distribution.factor)
 
 

@@ -31,12 +31,12 @@ def test_exact_posteriors_are_calibrated():
     prior = ((1.0, 3.0, 0.5), (1.0, 1.0, 2.0), (2.0, 1.0, 1.0))
     model, done = PairwiseBeta(prior=prior, ties=True), []
     sizes = {"num_simulations": 80, "num_draws": 19}
-    found = calibrate(model, VOTES, method="exact", on_progress=done.append, **sizes)
+    result = calibrate(model, VOTES, method="exact", on_progress=done.append, **sizes)
     assert done == list(range(1, 81))
     # Of 560 ranks none is the first or the last by chance in one of 10^12.
-    ranks = np.concatenate([np.ravel(each) for each in found.ranks.values()])
+    ranks = np.concatenate([np.ravel(value) for value in result.ranks.values()])
     assert len(ranks) == 560 and (ranks.min(), ranks.max()) == (0, 19)
-    assert found.smallest_p_value(bins=5) > FALSE_ALARM
+    assert result.smallest_p_value(bins=5) > FALSE_ALARM
 
 
 @pytest.mark.slow
@@ -55,19 +55,19 @@ def test_a_wrong_posterior_is_noticed(monkeypatch):
 
     for wrong in (swapped, doubled):
         monkeypatch.setattr(PairwiseBeta, "exact_posterior", wrong)
-        found = calibrate(
+        result = calibrate(
             PairwiseBeta(ties=True), VOTES, method="exact", num_simulations=80
         )
-        assert found.smallest_p_value(bins=5) < FALSE_ALARM
+        assert result.smallest_p_value(bins=5) < FALSE_ALARM
 
 
 @pytest.mark.slow
 def test_nuts_is_calibrated():
     model = BradleyTerry(prior_scale=1.2, zero_sum=True, ties=True)
-    found = calibrate(
+    result = calibrate(
         model, VOTES, num_simulations=160, num_draws=39, thinning=5, num_warmup=200
     )
-    assert found.smallest_p_value(bins=8) > FALSE_ALARM
+    assert result.smallest_p_value(bins=8) > FALSE_ALARM
 
 
 def test_thinning_leaves_out_draws(monkeypatch):
@@ -83,18 +83,18 @@ def test_thinning_leaves_out_draws(monkeypatch):
 
 def test_ranks_are_counted_in_bins():
     ranks = np.array([[0], [9], [10], [99], [55]])
-    found = Calibration(ranks={"utility": ranks}, num_draws=99)
-    counts = found.histograms()["utility"][:, 0]
+    result = Calibration(ranks={"utility": ranks}, num_draws=99)
+    counts = result.histograms()["utility"][:, 0]
     assert counts.tolist() == [2, 1, 0, 0, 0, 1, 0, 0, 0, 1]
-    assert found.p_values(bins=2)["utility"].shape == (1,)
+    assert result.p_values(bins=2)["utility"].shape == (1,)
     with pytest.raises(FitError, match="bins must divide 100, got 7"):
-        found.histograms(7)
+        result.histograms(7)
     with pytest.raises(FitError, match="bins must be an integer of at least 2"):
-        found.p_values(1)
-    assert found.coverage()["utility"].tolist() == [0.6]
-    assert found.coverage(0.5)["utility"].tolist() == [0.2]
+        result.p_values(1)
+    assert result.coverage()["utility"].tolist() == [0.6]
+    assert result.coverage(0.5)["utility"].tolist() == [0.2]
     with pytest.raises(FitError, match="probability must be in"):
-        found.coverage(1.0)
+        result.coverage(1.0)
 
 
 def test_what_cannot_be_simulated_is_refused():
@@ -127,9 +127,9 @@ def test_resampled_approximations_are_calibrated(resample):
     That draws by ``svi`` are resampled as well is shown in ``inference``.
     """
     options = {"method": "laplace", "num_simulations": 400, "resample": resample}
-    found = calibrate(LEAGUE, FEW, **options)
+    result = calibrate(LEAGUE, FEW, **options)
     # Of 4 simulated utilities of a data set; they add up to 0, so count 3 of them.
     error = np.sqrt(0.09 / (3 * 400))
-    covered = abs(found.coverage()["utility"].mean() - 0.9) < 5.0 * error
+    covered = abs(result.coverage()["utility"].mean() - 0.9) < 5.0 * error
     assert covered == resample
-    assert not resample or found.smallest_p_value(bins=5) > FALSE_ALARM
+    assert not resample or result.smallest_p_value(bins=5) > FALSE_ALARM

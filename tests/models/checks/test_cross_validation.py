@@ -26,24 +26,24 @@ def fitted(method="laplace", **options):
 
 def test_beta_leaves_one_vote_out_in_closed_form():
     """By refitting without it: the exact predictive (a - 1) / (a + b - 1)."""
-    found = loo(fit(PairwiseBeta(prior=0.5), VOTES))
+    posterior = loo(fit(PairwiseBeta(prior=0.5), VOTES))
     by_hand = []
     for i, j in ((0, 1), (0, 2), (1, 2)):
         won, lost = WINS[i, j], WINS[j, i]
         rest = won + lost - 1 + 1.0
         by_hand += [np.log((won - 0.5) / rest)] * won
         by_hand += [np.log((lost - 0.5) / rest)] * lost
-    np.testing.assert_allclose(np.sort(found.elpd_i), np.sort(by_hand), rtol=1e-12)
-    assert found.elpd == pytest.approx(sum(by_hand), rel=1e-12)
+    np.testing.assert_allclose(np.sort(posterior.elpd_i), np.sort(by_hand), rtol=1e-12)
+    assert posterior.elpd == pytest.approx(sum(by_hand), rel=1e-12)
 
 
 def test_ties_have_their_own_closed_form():
     """Multinomial with a uniform Dirichlet prior: (c + 1 - 1) / (n + 3 - 1)."""
     votes = Comparisons.from_rows("ab", [0, 1], [1, 0], [[3, 1, 2], [2, 0, 1]])
-    found = loo(fit(PairwiseBeta(ties=True), votes))
+    posterior = loo(fit(PairwiseBeta(ties=True), votes))
     counts = np.array([3, 3, 3])
     expected = np.sum(counts * np.log((counts + 1 - 1) / (9 + 3 - 1)))
-    assert found.elpd == pytest.approx(expected, rel=1e-12)
+    assert posterior.elpd == pytest.approx(expected, rel=1e-12)
 
 
 def test_bradley_terry_against_a_grid():
@@ -56,23 +56,23 @@ def test_bradley_terry_against_a_grid():
                 # 1 / E[1 / p]: leaving one vote out divides the posterior by p.
                 inverse = 1.0 / expit(utility[:, i] - utility[:, j])
                 expected -= WINS[i, j] * np.log(weight @ inverse)
-    found = loo(fitted(num_draws=5000))
-    assert found.elpd == pytest.approx(expected, abs=0.1)
-    assert float(np.max(found.pareto_k)) < 0.7
+    posterior = loo(fitted(num_draws=5000))
+    assert posterior.elpd == pytest.approx(expected, abs=0.1)
+    assert float(np.max(posterior.pareto_k)) < 0.7
 
 
 @pytest.mark.slow
 def test_arviz_says_the_same_of_expanded_votes():
     """The same numbers as az.loo on one entry per vote, from the DataTree."""
-    found = fitted("nuts")
-    ours = loo(found)
-    theirs = arviz_stats.loo(to_datatree(found), var_name="votes")
+    posterior = fitted("nuts")
+    ours = loo(posterior)
+    theirs = arviz_stats.loo(to_datatree(posterior), var_name="votes")
     assert ours.n_data_points == theirs.n_data_points == 28
     assert ours.elpd == pytest.approx(theirs.elpd, abs=1e-6)
     assert ours.se == pytest.approx(theirs.se, rel=1e-6)
     with pytest.warns(UserWarning, match="Pareto"):  # As both say of whole pairs.
-        by_pair = arviz_stats.loo(to_datatree(found, unit="row"), var_name="votes")
-    assert loo(found, unit="row").elpd == pytest.approx(by_pair.elpd, abs=1e-6)
+        by_pair = arviz_stats.loo(to_datatree(posterior, unit="row"), var_name="votes")
+    assert loo(posterior, unit="row").elpd == pytest.approx(by_pair.elpd, abs=1e-6)
 
 
 @pytest.mark.slow
@@ -122,15 +122,15 @@ def shown_both_ways():
 
 def by_what_was_said(elpd_i):
     """Sort pointwise values by the two arms and the winner, whoever was first."""
-    found = {}
+    by_name = {}
     for label, outcome, value in zip(
         elpd_i["comparison"].values, elpd_i["outcome"].values, elpd_i.values,
         strict=True,
     ):  # fmt: skip
         arms = str(label).split(" vs ")
         winner = arms[0 if outcome == "first" else 1]
-        found.setdefault((*sorted(arms), winner), []).append(float(value))
-    return found
+        by_name.setdefault((*sorted(arms), winner), []).append(float(value))
+    return by_name
 
 
 @pytest.mark.slow
@@ -142,8 +142,8 @@ def test_models_with_and_without_order_are_compared_vote_by_vote():
         "plain": fit(BradleyTerry(), plain, method="laplace"),
         "beta": fit(PairwiseBeta(), ordered),
     }
-    trees = {name: to_datatree(each) for name, each in fits.items()}
-    ids = {name: each["log_likelihood"]["vote"].values for name, each in trees.items()}
+    trees = {name: to_datatree(item) for name, item in fits.items()}
+    ids = {name: item["log_likelihood"]["vote"].values for name, item in trees.items()}
     assert np.array_equal(ids["order"], ids["plain"])
     assert len(set(ids["order"])) == 144
     one, other = (

@@ -18,11 +18,11 @@ def test_journal_citations(shared_dir):
     wins = [[float(cell) for cell in row[1:]] for row in rows]
     votes = Comparisons.from_wins(wins, arm_names=header[1:], ignore_self=True)
     assert votes.num_votes == 3727
-    found = fit(BradleyTerry(prior_scale=1000.0), votes, method="laplace")
-    mode = found.extras["laplace"].mode
+    posterior = fit(BradleyTerry(prior_scale=1000.0), votes, method="laplace")
+    mode = posterior.extras["laplace"].mode
     published = {"Comm Statist": -2.94907, "JASA": -0.47957, "JRSS-B": 0.26895}
     errors = {"Comm Statist": 0.10255, "JASA": 0.06059, "JRSS-B": 0.07083}
-    gap = found.draws["utility"] - found.draws["utility"][..., :1]
+    gap = posterior.draws["utility"] - posterior.draws["utility"][..., :1]
     for position, name in enumerate(votes.arm_names):
         if name in published:
             assert mode[position] - mode[0] == pytest.approx(published[name], abs=2e-5)
@@ -46,9 +46,9 @@ def test_nascar_2002(shared_dir):
     assert ballots.num_arms == 83
     model = PlackettLuce(prior_scale=300.0)
     # The mode is all that is looked at: no draws are weighed.
-    found = fit(model, ballots, method="laplace", num_draws=10, resample=False)
-    assert found.converged
-    worth = np.exp(found.extras["laplace"].mode)
+    posterior = fit(model, ballots, method="laplace", num_draws=10, resample=False)
+    assert posterior.converged
+    worth = np.exp(posterior.extras["laplace"].mode)
     worth = dict(zip(ballots.arm_names, worth / worth.sum(), strict=True))
     published = {
         "PJ Jones": 0.1864,

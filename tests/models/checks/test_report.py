@@ -34,26 +34,26 @@ def chains(shift=0.0, diverging=0, slow=1):
 
 
 def findings(posterior, **options):
-    found = report(posterior, **options)
-    return found, {each.name: each.good for each in found.findings}
+    summary = report(posterior, **options)
+    return summary, {finding.name: finding.good for finding in summary.findings}
 
 
 def test_good_chains_are_called_good():
-    found, good = findings(chains(), with_loo=False)
-    assert found.good and all(good.values()), str(found)
-    assert str(found).endswith("Nothing speaks against this fit.")
+    summary, good = findings(chains(), with_loo=False)
+    assert summary.good and all(good.values()), str(summary)
+    assert str(summary).endswith("Nothing speaks against this fit.")
     assert {"R-hat", "divergences", "energy"} < set(good)
 
 
 def test_each_fault_has_its_own_words():
-    found, good = findings(chains(shift=0.5), with_loo=False)
-    assert not good["R-hat"] and "run longer" in str(found)
-    found, good = findings(chains(diverging=7), with_loo=False)
+    summary, good = findings(chains(shift=0.5), with_loo=False)
+    assert not good["R-hat"] and "run longer" in str(summary)
+    summary, good = findings(chains(diverging=7), with_loo=False)
     assert not good["divergences"] and good["R-hat"]
-    assert "7 of 4000 draws" in str(found) and "target_acceptance" in str(found)
-    found, good = findings(chains(slow=20), with_loo=False)
+    assert "7 of 4000 draws" in str(summary) and "target_acceptance" in str(summary)
+    summary, good = findings(chains(slow=20), with_loo=False)
     assert not good["effective draws (middle)"]
-    assert "Do not rely on this fit yet" in str(found)
+    assert "Do not rely on this fit yet" in str(summary)
 
 
 def test_what_chains_say_of_themselves_are_doubts():
@@ -76,13 +76,13 @@ def test_doubts_of_chains_reach_the_answer(monkeypatch):
     every = ("accept_prob", "num_steps", "potential_energy")
     fields = made.sample_stats | {name: np.zeros((4, 1000)) for name in every}
     monkeypatch.setattr(numpyro_models, "run_nuts", lambda *given: (made.draws, fields))
-    found = fit(BradleyTerry(), VOTES, method="nuts")
-    assert "the chains do not agree" in found.doubts[0]
-    assert f"{found.doubts[0]}; see diagnostics.report" in found.remarks
-    assert not found.as_record()["trusted"]
+    posterior = fit(BradleyTerry(), VOTES, method="nuts")
+    assert "the chains do not agree" in posterior.doubts[0]
+    assert f"{posterior.doubts[0]}; see diagnostics.report" in posterior.remarks
+    assert not posterior.as_record()["trusted"]
 
 
 def test_an_approximation_says_how_good_it_is():
-    found, good = findings(fit(BradleyTerry(), VOTES, method="laplace"))
-    assert found.good, str(found)
-    assert "Pareto k" in str(found) and good["leave-one-out"]
+    posterior, good = findings(fit(BradleyTerry(), VOTES, method="laplace"))
+    assert posterior.good, str(posterior)
+    assert "Pareto k" in str(posterior) and good["leave-one-out"]

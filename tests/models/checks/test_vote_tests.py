@@ -33,7 +33,7 @@ def votes(rng, *, arms=5, number=300, judges=4, advantage=0.0, spread=0.0, carel
     won = rng.random(number) < expit(lead + bias[judge])
     counts = np.stack([won, ~won, np.zeros(number)], axis=1)
     names = [f"arm {arm}" for arm in range(arms)]
-    columns = {"judge": [f"judge {each}" for each in judge]}
+    columns = {"judge": [f"judge {item}" for item in judge]}
     return Comparisons.from_rows(names, first, second, counts, order_known=True,
                                  columns=columns)  # fmt: skip
 
@@ -54,12 +54,12 @@ def order_p(model, data):
 def test_no_order_effect_is_seen_where_strong_arms_come_first(model):
     """Four votes per arm, where plain estimates raise six times as many alarms."""
     rng = np.random.default_rng(7)
-    found = [
+    result = [
         order_p(model, votes(rng, arms=12, number=48, strong_first=0.8))
         for _ in range(40)
     ]
-    assert alarms(found) > UNLIKELY
-    assert min(found) < 0.5
+    assert alarms(result) > UNLIKELY
+    assert min(result) < 0.5
 
 
 def test_order_test_is_that_of_a_table():
@@ -75,10 +75,10 @@ def test_order_test_is_that_of_a_table():
         Thurstone(ties=True),
         PairwiseBeta(ties=True),
     ):
-        found = order_test(SimpleNamespace(model=model, data=data))
-        assert stats.chi2.isf(found.p_value, 1) == pytest.approx(pearson, rel=5e-3)
-        assert found.advantage == pytest.approx(log_odds, rel=5e-3)
-        assert found.standard_error == pytest.approx(error, rel=5e-3)
+        test = order_test(SimpleNamespace(model=model, data=data))
+        assert stats.chi2.isf(test.p_value, 1) == pytest.approx(pearson, rel=5e-3)
+        assert test.advantage == pytest.approx(log_odds, rel=5e-3)
+        assert test.standard_error == pytest.approx(error, rel=5e-3)
 
 
 def test_pairs_are_tested_by_their_hypergeometric_moments():
@@ -116,15 +116,17 @@ def test_where_order_says_nothing():
     )
     for data in (only.without_order(), neutral):
         posterior = fit(BradleyTerry(zero_sum=True), data, num_draws=50)
-        found = {each.name: each for each in report(posterior, with_loo=False).findings}
-        assert all(found[name].p_value is None for name in OF_VOTES)
-        assert "do not say" in found["order effect"].words
+        summary = {
+            item.name: item for item in report(posterior, with_loo=False).findings
+        }
+        assert all(summary[name].p_value is None for name in OF_VOTES)
+        assert "do not say" in summary["order effect"].words
 
 
 def checked(data, model=None, **options):
     model = BradleyTerry(zero_sum=True) if model is None else model
-    found = report(fit(model, data, num_draws=100, **options), with_loo=False)
-    return found, {each.name: each.p_value for each in found.findings}
+    posterior = report(fit(model, data, num_draws=100, **options), with_loo=False)
+    return posterior, {finding.name: finding.p_value for finding in posterior.findings}
 
 
 @pytest.mark.parametrize(
@@ -138,25 +140,25 @@ def checked(data, model=None, **options):
     ids=["order", "bias", "careless", "circles"],
 )
 def test_each_fault_is_named_in_five_lines(fault, name):
-    found, p_values = checked(votes(np.random.default_rng(5), **fault))
-    assert not found.good and p_values[name] <= FALSE_ALARM
-    lines = found.short().splitlines()
+    summary, p_values = checked(votes(np.random.default_rng(5), **fault))
+    assert not summary.good and p_values[name] <= FALSE_ALARM
+    lines = summary.short().splitlines()
     assert len(lines) == 5 and lines[0].startswith("Do not rely") and name in lines[0]
     assert "BAD" in next(line for line in lines if f" {name}:" in line)
 
 
 def test_a_model_of_the_fault_is_good():
     data = votes(np.random.default_rng(5), advantage=2.5)
-    found, p_values = checked(data, BradleyTerry(zero_sum=True, order_effect=True))
-    assert found.good and p_values["order effect"] is None, str(found)
+    summary, p_values = checked(data, BradleyTerry(zero_sum=True, order_effect=True))
+    assert summary.good and p_values["order effect"] is None, str(summary)
 
 
 @pytest.mark.slow
 def test_judges_and_circles_raise_few_false_alarms():
     rng = np.random.default_rng(11)
-    found = [checked(votes(rng, number=120))[1] for _ in range(60)]
+    summary = [checked(votes(rng, number=120))[1] for _ in range(60)]
     for name in ("judges", "circles"):
-        p_values = [each[name] for each in found]
+        p_values = [item[name] for item in summary]
         assert alarms(p_values) > UNLIKELY
         # They are tests, not constants.
         assert min(p_values) < 0.5 < max(p_values)
@@ -176,11 +178,13 @@ def test_an_order_that_utilities_can_make_up_for_is_not_tested(pairs, why, model
     counts = [[40, 2, 0], [30, 9, 0]]
     names = ["ref", "m1", "m2"]
     data = Comparisons.from_rows(names, first, second, counts, order_known=True)
-    found = report(fit(model, data, num_draws=50), with_loo=False)
-    (line,) = (each for each in found.findings if each.name == "order effect")
+    posterior = report(fit(model, data, num_draws=50), with_loo=False)
+    (line,) = (
+        finding for finding in posterior.findings if finding.name == "order effect"
+    )
     assert line.mark == "-  " and line.p_value is None and line.good
     assert line.value.startswith("not tested: ") and line.value.endswith(why)
-    assert why in found.short()
+    assert why in posterior.short()
 
 
 def test_pairs_of_a_circle_in_one_order_tell_utilities_from_it_alone():
@@ -189,8 +193,10 @@ def test_pairs_of_a_circle_in_one_order_tell_utilities_from_it_alone():
     data = Comparisons.from_rows("abc", [0, 1, 2], [1, 2, 0], counts, order_known=True)
     lines = {}
     for model in (BradleyTerry(zero_sum=True), PairwiseBeta()):
-        found = report(fit(model, data, num_draws=50), with_loo=False).findings
-        lines[model.title] = next(each for each in found if each.name == "order effect")
+        posterior = report(fit(model, data, num_draws=50), with_loo=False).findings
+        lines[model.title] = next(
+            item for item in posterior if item.name == "order effect"
+        )
     assert lines["Bradley-Terry"].p_value is not None
     assert lines["Beta per pair"].value == (
         "not tested: no pair was shown in both orders with answers that differ"
@@ -211,7 +217,7 @@ def test_an_order_effect_that_is_in_the_model_and_not_in_the_votes_is_said():
             )
         )
         lines = report(fit(model, data, num_draws=50), with_loo=False).findings
-        (line,) = (each for each in lines if each.name == "order effect")
+        (line,) = (item for item in lines if item.name == "order effect")
         assert line.words.startswith("The model has one") and line.p_value is None
         assert ("but votes do not tell" in line.words) is bool(why)
         assert why in line.words

@@ -49,7 +49,7 @@ def grid_posterior(
     covariance scale^2 (1 + [i=j]).
     """
     axis = np.linspace(-reach, reach, 601)
-    b, c = (each.ravel() for each in np.meshgrid(axis, axis, indexing="ij"))
+    b, c = (item.ravel() for item in np.meshgrid(axis, axis, indexing="ij"))
     distribution = stats.multivariate_normal(cov=scale**2 * (np.eye(2) + 1.0))
     utility = np.stack([np.zeros_like(b), b, c], axis=1)
     log_weight = distribution.logpdf(utility[:, 1:])

@@ -48,18 +48,18 @@ def test_posteriors_of_policies_have_the_same_unit(name):
     utilities = np.array([1.3, 0.4, -0.6])
     model = posterior_named(name).model
     expected = structured_lower_bound(utilities, name).preferences
-    found = model.preference_matrices({"utility": utilities[None]})[0]
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    matrix = model.preference_matrices({"utility": utilities[None]})[0]
+    np.testing.assert_allclose(matrix, expected, atol=1e-12)
 
 
 def test_instances_with_normal_utilities_have_the_same_unit():
     means = [1.3, 0.4, -0.6]
-    found = generators.rum_gaussian(None, means, shuffle=False).matrix.values
+    result = generators.rum_gaussian(None, means, shuffle=False).matrix.values
     expected = structured_lower_bound(means, "thurstone").preferences
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_allclose(result, expected, atol=1e-12)
 
 
 def test_the_bound_of_a_difference_in_thurstone_s_unit():
     # KL(0.2397501, 1/2) = 0.1423555 nats, with Phi(-1 / sqrt 2) = 0.2397501.
-    found = structured_lower_bound([1.0, 0.0], "thurstone", cost="duels")
-    assert found.value == pytest.approx(1 / 0.1423555, rel=2e-6)
+    result = structured_lower_bound([1.0, 0.0], "thurstone", cost="duels")
+    assert result.value == pytest.approx(1 / 0.1423555, rel=2e-6)

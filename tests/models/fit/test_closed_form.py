@@ -39,8 +39,8 @@ FEATURES = [[0.5, 1.0], [-1.0, 0.2], [0.0, -0.7], [2.0, 0.1]]
 MODELS = [
     Thurstone(zero_sum=True, ties=True, order_effect=True, order_scale=0.4),
     *(
-        pytest.param(each, marks=pytest.mark.slow)
-        for each in (
+        pytest.param(item, marks=pytest.mark.slow)
+        for item in (
             RaoKupper(zero_sum=True, order_effect=True, tie_scale=0.7),
             LinearUtilities(FEATURES, zero_sum=True, covariate_scale=0.7),
             BradleyTerry(prior_scale=1.3),
@@ -54,8 +54,8 @@ MODELS = [
 
 def name_of(model):
     options = ("zero_sum", "ties", "order_effect")
-    kept = [name for name in options if getattr(model, name)]
-    return "-".join([type(model).__name__, *kept])
+    chosen = [name for name in options if getattr(model, name)]
+    return "-".join([type(model).__name__, *chosen])
 
 
 def arrays_of(model):
@@ -109,15 +109,15 @@ def check_density(model, arrays, *, in_programs=True):
             quick_jit(traced)(points[2]), expected[2][2], rtol=1e-9, atol=1e-9
         )
     # So the mode is where the slope is none, and the curvature is that found there.
-    found = closed.laplace()
-    assert found.status == Status.CONVERGED and isinstance(found.mode, np.ndarray)
-    value, slope = closed.slope(found.mode)
-    np.testing.assert_allclose(found.log_density, value, rtol=1e-12)
-    curvature = closed.hessian(found.mode)
+    mode = closed.laplace()
+    assert mode.status == Status.CONVERGED and isinstance(mode.mode, np.ndarray)
+    value, slope = closed.slope(mode.mode)
+    np.testing.assert_allclose(mode.log_density, value, rtol=1e-12)
+    curvature = closed.hessian(mode.mode)
     # What a quadratic promises still to gain, against the tolerance of 1e-14.
     promise = slope @ np.linalg.solve(-curvature, slope)
     assert 0.0 <= promise <= 1e-13 * (1.0 + abs(value))
-    np.testing.assert_allclose(found.factor @ found.factor.T, -curvature, rtol=1e-9,
+    np.testing.assert_allclose(mode.factor @ mode.factor.T, -curvature, rtol=1e-9,
                                atol=1e-9)  # fmt: skip
 
 
@@ -185,7 +185,7 @@ def test_draws_agree_with_those_of_the_numpyro_density():
     answer."""
     model = BradleyTerry(zero_sum=True, ties=True, order_effect=True, tie_scale=0.7)
     arrays = arrays_of(model)
-    found = {}
+    by_name = {}
     closed = model.closed_form(arrays)
     distribution = closed.laplace()
     for target in (closed, NumPyroDensity(model, arrays)):
@@ -193,8 +193,8 @@ def test_draws_agree_with_those_of_the_numpyro_density():
         sampled = from_approximation(
             proposer, generator_of(5), (2, 200), resample=True, extras={}
         )
-        found[type(target).__name__] = sampled
-    one, other = found["PairwiseDensity"], found["NumPyroDensity"]
+        by_name[type(target).__name__] = sampled
+    one, other = by_name["PairwiseDensity"], by_name["NumPyroDensity"]
     assert one.draws.keys() == other.draws.keys()
     for name, values in one.draws.items():
         np.testing.assert_allclose(values, other.draws[name], rtol=1e-9, atol=1e-12)
@@ -204,12 +204,12 @@ def test_draws_agree_with_those_of_the_numpyro_density():
 
 
 def test_winners_by_utility_are_those_of_the_matrices():
-    found = fit(Thurstone(ties=True), VOTES, method="laplace", num_draws=50)
-    expected = winner_shares(scores_of(found.matrices()))
+    posterior = fit(Thurstone(ties=True), VOTES, method="laplace", num_draws=50)
+    expected = winner_shares(scores_of(posterior.matrices()))
     # On a scale the best arm is all of them.
     expected["best_utility"] = expected["condorcet"]
     assert expected["condorcet"].sum() == pytest.approx(1.0)
-    for name, shares in found.winner_shares().items():
+    for name, shares in posterior.winner_shares().items():
         np.testing.assert_allclose(shares, expected[name], atol=1e-12)
 
 
@@ -246,7 +246,7 @@ def test_the_search_says_how_it_ended():
         return Surface(
             lambda x: (height(x), slope(x)),
             hessian,
-            lambda points: np.array([height(each) for each in points]),
+            lambda points: np.array([height(point) for point in points]),
         )
 
     start = np.array([0.5, -0.25])

@@ -19,8 +19,8 @@ def judged(*, ties: bool, seed: int = 3) -> dict[str, np.ndarray]:
     judge = rng.integers(NUM_JUDGES, size=400)
     first = rng.integers(NUM_ARMS, size=400)
     second = (first + rng.integers(1, NUM_ARMS, size=400)) % NUM_ARMS
-    own = np.linspace(0.8, -0.8, NUM_ARMS) + rng.normal(0, 0.8, (12, NUM_ARMS))
-    odds = own[judge, first] - own[judge, second] + 0.4
+    expected = np.linspace(0.8, -0.8, NUM_ARMS) + rng.normal(0, 0.8, (12, NUM_ARMS))
+    odds = expected[judge, first] - expected[judge, second] + 0.4
     outcome = (rng.random(400) > 1 / (1 + np.exp(-odds))).astype(int)
     outcome[rng.random(400) < 0.2 * ties] = 2
     return {"first": first, "second": second, "judge": judge, "outcome": outcome}
@@ -33,14 +33,14 @@ def comparisons(votes: dict[str, np.ndarray], times: int = 1) -> Comparisons:
         votes["second"],
         times * np.eye(3)[votes["outcome"]],
         order_known=True,
-        columns={"judge": [f"j{each:02d}" for each in votes["judge"]]},
+        columns={"judge": [f"j{vote:02d}" for vote in votes["judge"]]},
     )
 
 
 def clustered(scores, bread, judge):
     """H^-1 (G / (G - 1) sum s s^T) H^-1."""
     groups = np.unique(judge)
-    sums = np.stack([scores[judge == each].sum(axis=0) for each in groups])
+    sums = np.stack([scores[judge == group].sum(axis=0) for group in groups])
     meat = len(groups) / (len(groups) - 1) * sums.T @ sums
     inverse = np.linalg.inv(bread)
     return inverse @ meat @ inverse
@@ -62,18 +62,18 @@ def test_a_logit_has_the_robust_covariance_of_generalized_linear_models():
     model = BradleyTerry(
         zero_sum=True, order_effect=True, prior_scale=1e4, order_scale=1e4
     )
-    found = fit(model, comparisons(votes), method="laplace")
-    errors = found.clustered_errors("judge")
+    posterior = fit(model, comparisons(votes), method="laplace")
+    errors = posterior.clustered_errors("judge")
     assert errors.attrs["clusters"] == NUM_JUDGES
     center = np.eye(NUM_ARMS)[:, 1:] - 1.0 / NUM_ARMS  # Utilities minus their mean.
-    by_model = np.linalg.inv(bread), found.standard_errors
+    by_model = np.linalg.inv(bread), posterior.standard_errors
     for twin, ours in ((covariance, errors), by_model):
         advantage = np.sqrt(twin[0, 0])
         np.testing.assert_allclose(ours["first_advantage"], advantage, rtol=1e-5)
         utility = np.sqrt(np.diag(center @ twin[1:, 1:] @ center.T))
         np.testing.assert_allclose(ours["utility"], utility, rtol=1e-5)
     # Judges who differ: the model's errors are too small.
-    assert np.all(errors["utility"] > 1.2 * found.standard_errors["utility"])
+    assert np.all(errors["utility"] > 1.2 * posterior.standard_errors["utility"])
 
 
 def davidson(theta, votes):
@@ -87,8 +87,8 @@ def davidson(theta, votes):
 def test_ties_and_the_prior_have_their_place_in_it():
     votes = judged(ties=True)
     model = BradleyTerry(ties=True, order_effect=True, prior_scale=1.5)
-    found = fit(model, comparisons(votes), method="laplace")
-    mode = found.mode
+    posterior = fit(model, comparisons(votes), method="laplace")
+    mode = posterior.mode
     theta = np.array([mode["first_advantage"], mode["log_tie"], *mode["utility"]])
     prior = 1.0 / np.array([1.0, 2.0, *[1.5] * NUM_ARMS]) ** 2
     steps = 1e-4 * np.eye(len(theta))
@@ -99,9 +99,9 @@ def test_ties_and_the_prior_have_their_place_in_it():
         return np.stack([(up - down) / 2e-4 for up, down in ends], axis=1)
 
     bends = [scores(theta + step) - scores(theta - step) for step in steps]
-    bread = -np.stack([each.sum(axis=0) / 2e-4 for each in bends]) + np.diag(prior)
+    bread = -np.stack([bend.sum(axis=0) / 2e-4 for bend in bends]) + np.diag(prior)
     twin = np.sqrt(np.diag(clustered(scores(theta), bread, votes["judge"])))
-    errors = found.clustered_errors("judge")
+    errors = posterior.clustered_errors("judge")
     here = [errors["first_advantage"], errors["log_tie"], *errors["utility"]]
     np.testing.assert_allclose(here, twin, rtol=1e-4)
 
@@ -129,11 +129,11 @@ def test_the_same_votes_twice_tell_no_more_where_clusters_say_so(kind):
 
 def test_what_has_no_clusters_is_refused():
     data = comparisons(judged(ties=False))
-    found = fit(BradleyTerry(), data, method="laplace")
+    posterior = fit(BradleyTerry(), data, method="laplace")
     wrongs: list[Any] = ["context", None, 3]
     for wrong in wrongs:
         with pytest.raises(FitError, match="cluster must be a column.*there is judge"):
-            found.clustered_errors(wrong)
+            posterior.clustered_errors(wrong)
     rows = data.columns["judge"] == 0
     one = Comparisons.from_rows(
         "abcd", data.first[rows], data.second[rows], data.counts[rows],

@@ -61,12 +61,12 @@ def regression(link="logit"):
 )
 def test_coefficients_are_those_of_a_regression(model, link):
     expected, errors = regression(link)
-    found = fit(model, votes(), method="laplace", num_draws=2000)
-    rows = parameter_summary(found)
+    posterior = fit(model, votes(), method="laplace", num_draws=2000)
+    rows = parameter_summary(posterior)
     assert [row["parameter"] for row in rows] == [
         f"coefficient[{name}]" for name in NAMES
     ]
-    draws = found.draws["coefficient"].reshape(-1, 2)
+    draws = posterior.draws["coefficient"].reshape(-1, 2)
     # 8,000 draws: means within five of their standard errors, and what a prior of
     # standard deviation 1 takes from a coefficient; spreads within one in twenty.
     shrunk = expected / (1.0 + errors**2)
@@ -74,7 +74,7 @@ def test_coefficients_are_those_of_a_regression(model, link):
     np.testing.assert_allclose(draws.std(axis=0), errors, rtol=0.05)
     utility = draws @ votes().covariates.T
     utility -= utility.mean(axis=1, keepdims=True)
-    shown = found.draws["utility"].reshape(-1, 12)
+    shown = posterior.draws["utility"].reshape(-1, 12)
     shown = shown - shown.mean(axis=1, keepdims=True)
     np.testing.assert_allclose(shown, utility, atol=1e-9)
 
@@ -94,8 +94,10 @@ def test_what_does_not_go_together_is_refused(model, words):
 
 def test_a_prior_that_stifles_a_covariate_is_said():
     small = votes().with_covariates(votes().covariates * [1.0, 1e-3], NAMES)
-    found = fit(BradleyTerry(covariates=True), small, method="laplace", num_draws=10)
-    assert "hardly lets price matter" in found.remarks[0]
+    posterior = fit(
+        BradleyTerry(covariates=True), small, method="laplace", num_draws=10
+    )
+    assert "hardly lets price matter" in posterior.remarks[0]
     assert BradleyTerry(covariates=True).remarks(votes()) == ()
     assert BradleyTerry(covariates=True, covariate_scale=0.01).remarks(votes()) != ()
 
@@ -122,7 +124,7 @@ def factors_in(remark):
     """Return the factors that a remark says, by name, and the scale of the prior."""
     said = re.search(r"multiply (.*?) \(its", remark)[1]
     words = re.search(r"widen the prior: (\w+)( \(--[a-z-]+\))? ([0-9.e+]+)$", remark)
-    pairs = dict(each.split(" by ") for each in said.split(", "))
+    pairs = dict(item.split(" by ") for item in said.split(", "))
     return {name: float(value) for name, value in pairs.items()}, float(words[3])
 
 
@@ -141,10 +143,10 @@ def test_the_factor_that_is_said_brings_coefficients_back(units, kind):
     assert len(said) == (1 if kind == "contest" else 2)
     scales, factor = {}, np.ones(2)
     for remark, names in zip(said, (("longer", "politer"), NAMES), strict=False):
-        found, wide = factors_in(remark)
-        assert set(found) == {name for name, unit in zip(names, units, strict=True)
+        result, wide = factors_in(remark)
+        assert set(result) == {name for name, unit in zip(names, units, strict=True)
                               if unit < 0.25}  # fmt: skip
-        factor = np.array([found.get(name, 1.0) for name in names])
+        factor = np.array([result.get(name, 1.0) for name in names])
         scales["contest_scale" if "longer" in names else "covariate_scale"] = wide
     better = many_contests(np.array(units) * factor)
     assert model.remarks(better) == ()
@@ -193,17 +195,19 @@ def test_arms_that_never_met_are_ranked_by_what_covariates_tell():
     counts = [[90, 10, 0], [90, 10, 0]]
     pairs = Comparisons.from_rows("abcd", [1, 3], [0, 2], counts)
     data = pairs.with_covariates(np.array([[0.0], [1.0], [2.0], [3.0]]), ["height"])
-    found = fit(BradleyTerry(covariates=True), data, method="laplace", num_draws=100)
-    table = standings(found)
-    assert table.attrs["parts"] == 1 and found.remarks == ()
+    posterior = fit(
+        BradleyTerry(covariates=True), data, method="laplace", num_draws=100
+    )
+    table = standings(posterior)
+    assert table.attrs["parts"] == 1 and posterior.remarks == ()
     assert table["arm"].values.tolist() == ["d", "c", "b", "a"]
     assert table["p_best"].values[0] == 1.0
 
 
 def test_arms_with_the_same_covariates_share_the_first_place():
     data = votes().with_covariates(np.ones((12, 1)) * [[1.0]], ["same"])
-    found = fit(BradleyTerry(covariates=True), data, method="laplace", num_draws=20)
-    best = found.winner_probabilities()
+    posterior = fit(BradleyTerry(covariates=True), data, method="laplace", num_draws=20)
+    best = posterior.winner_probabilities()
     np.testing.assert_allclose(best["best_utility"], 1 / 12)
     np.testing.assert_allclose(best["copeland"], 1.0)
     np.testing.assert_allclose(best["condorcet"], 0.0)
@@ -243,13 +247,13 @@ def test_a_residual_of_a_learned_scale_needs_no_chains():
     chains = fit(model, with_contests(), method="nuts", num_draws=1000)
     assert set(quick.draws) == set(chains.draws)
     for name in ("coefficient", "contest_effect", "first_advantage", "utility"):
-        one, other = (each.flat_draws()[name] for each in (quick, chains))
+        one, other = (item.flat_draws()[name] for item in (quick, chains))
         error = other.std(axis=0) * np.sqrt(2 / 1000)
         np.testing.assert_array_less(
             abs(one.mean(axis=0) - other.mean(axis=0)), 5 * error
         )
         np.testing.assert_allclose(one.std(axis=0), other.std(axis=0), rtol=0.15)
-    logs = [np.log(each.flat_draws()["scale"]) for each in (quick, chains)]
+    logs = [np.log(item.flat_draws()["scale"]) for item in (quick, chains)]
     assert abs(logs[0].mean() - logs[1].mean()) < 5 * logs[1].std() * np.sqrt(2 / 500)
 
 
@@ -262,5 +266,5 @@ def test_the_unit_of_a_covariate_changes_no_posterior_with_its_prior(kind):
     for unit in (1e-3, 1e3):
         model = kind(covariate_scale=1.0 / unit, **options)
         scaled = fit(model, with_contests([unit, unit]), num_draws=500)
-        one, other = (each.flat_draws()["coefficient"] for each in (plain, scaled))
+        one, other = (item.flat_draws()["coefficient"] for item in (plain, scaled))
         np.testing.assert_allclose(other * unit, one, rtol=1e-6, atol=1e-6)

@@ -46,22 +46,22 @@ GROUPS = {
 @cache
 def tree(unit="vote"):
     model = BradleyTerry(ties=True, order_effect=True)
-    found = fit(model, VOTES, method="laplace", num_draws=250)
+    posterior = fit(model, VOTES, method="laplace", num_draws=250)
     # The last seed there is.
-    return found.to_datatree(unit=unit, num_prior_draws=400, rng_key=2**63 - 1)
+    return posterior.to_datatree(unit=unit, num_prior_draws=400, rng_key=2**63 - 1)
 
 
 def test_every_group_is_there_with_names():
-    found = tree()
-    assert set(found.children) == GROUPS
-    posterior = found["posterior"]
+    result = tree()
+    assert set(result.children) == GROUPS
+    posterior = result["posterior"]
     assert dict(posterior.sizes) == {"chain": 4, "draw": 250, "arm": 3}
     assert posterior["arm"].values.tolist() == ["tea", "milk", "water"]
     assert {"utility", "log_tie", "first_advantage"} == set(posterior.data_vars)
-    assert found.attrs["inference_method"] == "laplace, resampled"
-    assert "BradleyTerry" in found.attrs["model"]
-    assert found.attrs["creation_library"] == "bayesduel"
-    assert found.attrs["parts"] == 1
+    assert result.attrs["inference_method"] == "laplace, resampled"
+    assert "BradleyTerry" in result.attrs["model"]
+    assert result.attrs["creation_library"] == "bayesduel"
+    assert result.attrs["parts"] == 1
 
 
 def test_one_entry_per_vote():
@@ -86,16 +86,16 @@ def test_one_entry_per_vote():
 
 
 def test_predictions_repeat_the_numbers_of_votes():
-    found = tree()
-    observed = found["observed_data"]["votes"]
+    result = tree()
+    observed = result["observed_data"]["votes"]
     assert observed.values.tolist() == VOTES.counts.tolist()
     for group in ("prior_predictive", "posterior_predictive"):
-        predicted = found[group]["votes"]
+        predicted = result[group]["votes"]
         assert np.all(
             predicted.sum("outcome") == observed.sum("outcome").values[None, None, :]
         )
     # More data, less spread.
-    spread = {g: float(found[g]["votes"].std(("chain", "draw")).sum())
+    spread = {g: float(result[g]["votes"].std(("chain", "draw")).sum())
               for g in ("prior_predictive", "posterior_predictive")}  # fmt: skip
     assert spread["posterior_predictive"] < spread["prior_predictive"]
 
@@ -108,25 +108,25 @@ def test_the_prior_is_the_prior():
 
 
 def test_arviz_reads_it(tmp_path):
-    found = tree()
-    summary = arviz_stats.summary(found, var_names=["utility"])
+    result = tree()
+    summary = arviz_stats.summary(result, var_names=["utility"])
     assert "utility[tea]" in summary.index
-    assert np.isfinite(arviz_stats.loo(found, var_name="votes").elpd)
-    arviz_plots.plot_forest(found, var_names=["utility"], backend="none")
+    assert np.isfinite(arviz_stats.loo(result, var_name="votes").elpd)
+    arviz_plots.plot_forest(result, var_names=["utility"], backend="none")
     path = tmp_path / "fit.nc"
-    found.to_netcdf(path, engine="h5netcdf")
+    result.to_netcdf(path, engine="h5netcdf")
     with xr.open_datatree(path, engine="h5netcdf") as again:
         xr.testing.assert_equal(again["posterior"].to_dataset(),
-                                found["posterior"].to_dataset())  # fmt: skip
+                                result["posterior"].to_dataset())  # fmt: skip
 
 
 @pytest.mark.slow
 def test_ballots_are_predicted_as_they_were_cast():
     orders = [["a", "b", "c"], ["c", "a"], ["b", ("a", "c")]]
     data = Rankings.from_orders(orders, arm_names="abc")
-    found = fit(PlackettLuce(), data, method="laplace", num_draws=50).to_datatree()
-    assert set(found.children) >= GROUPS
-    predicted = found["posterior_predictive"]["places"]
+    posterior = fit(PlackettLuce(), data, method="laplace", num_draws=50).to_datatree()
+    assert set(posterior.children) >= GROUPS
+    predicted = posterior["posterior_predictive"]["places"]
     assert "ballot" in predicted.dims and predicted.sizes["chain"] == 4
     # A ballot that ranked two of three again ranks those two.
     assert np.all(np.sort(predicted.values[:, :, 1], axis=-1) == [0, 1, 2])
@@ -135,9 +135,9 @@ def test_ballots_are_predicted_as_they_were_cast():
 
 def test_weighted_votes_are_refused():
     half = Comparisons.from_wins([[0, 1.5], [0.5, 0]])
-    found = fit(PairwiseBeta(), half)
+    posterior = fit(PairwiseBeta(), half)
     with pytest.raises(FitError, match="fit data without weights"):
-        to_datatree(found)
+        to_datatree(posterior)
     with pytest.raises(FitError, match="unit must be one of"):
         tree("pair")
 
@@ -150,48 +150,48 @@ def test_arviz_checks_predictions_and_priors():
         fit(PairwiseBeta(prior=2.0, ties=True), VOTES, num_draws=250),
     ]
     rows, votes = (
-        [found.to_datatree(unit=unit, num_prior_draws=50) for found in fits]
+        [result.to_datatree(unit=unit, num_prior_draws=50) for result in fits]
         for unit in ("row", "vote")
     )
-    for found in rows:
-        observed = found["observed_data"]["votes"]
+    for result in rows:
+        observed = result["observed_data"]["votes"]
         assert observed.dims == ("comparison",)
-        arviz_plots.plot_ppc_pit(found, backend="none")
-        arviz_plots.plot_ppc_rootogram(found, backend="none")
+        arviz_plots.plot_ppc_pit(result, backend="none")
+        arviz_plots.plot_ppc_rootogram(result, backend="none")
         # Three rows: it may say that few are left when one is out.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            pit = arviz_stats.loo_pit(found)["votes"]
-            arviz_plots.plot_loo_pit(found, backend="none")
+            pit = arviz_stats.loo_pit(result)["votes"]
+            arviz_plots.plot_loo_pit(result, backend="none")
         assert np.all((pit >= 0.0) & (pit <= 1.0))
-        outcomes = found["constant_data"]["outcomes"]
+        outcomes = result["constant_data"]["outcomes"]
         assert np.array_equal(outcomes.sel(outcome="first"), observed)
-    for found in [*votes, *rows]:
-        table = arviz_stats.psense_summary(found)
+    for result in [*votes, *rows]:
+        table = arviz_stats.psense_summary(result)
         assert np.all(np.isfinite(table[["prior", "likelihood"]].to_numpy()))
 
 
 def test_log_prior_is_that_of_each_quantity():
-    found = tree()
+    result = tree()
     distribution = stats.norm(0.0, 2.0)
-    utility, prior = found["posterior"]["utility"], found["log_prior"]
+    utility, prior = result["posterior"]["utility"], result["log_prior"]
     np.testing.assert_allclose(
         prior["utility"], distribution.logpdf(utility).sum(axis=-1)
     )
     np.testing.assert_allclose(
-        prior["log_tie"], distribution.logpdf(found["posterior"]["log_tie"])
+        prior["log_tie"], distribution.logpdf(result["posterior"]["log_tie"])
     )
     # Together with the votes it is the posterior, up to a constant: the parameters
     # are unconstrained, and have no Jacobian.
     joint = prior.to_dataset().to_array().sum("variable")
-    joint = joint + found["log_likelihood"]["votes"].sum("vote")
-    np.testing.assert_allclose(joint, found["sample_stats"]["lp"], rtol=1e-9)
+    joint = joint + result["log_likelihood"]["votes"].sum("vote")
+    np.testing.assert_allclose(joint, result["sample_stats"]["lp"], rtol=1e-9)
 
 
 def test_fewer_prior_draws_are_made_of_many_rows(monkeypatch):
     votes = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
-    found = fit(BradleyTerry(), votes, num_draws=10)
+    posterior = fit(BradleyTerry(), votes, num_draws=10)
     monkeypatch.setattr(datatree, "_MOST_OF_PRIOR", 25)
-    tree = to_datatree(found, log_likelihood=False)
+    tree = to_datatree(posterior, log_likelihood=False)
     assert tree["prior"].sizes["draw"] == 4  # Of six counts each.
     assert tree["prior_predictive"]["votes"].sizes["draw"] == 4

@@ -18,32 +18,32 @@ VOTES = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]], arm_names=ARMS)
 
 
 def test_400_points_are_odds_of_10_to_1():
-    found = fit(BradleyTerry(), VOTES, num_draws=50)
-    draws = found.flat_draws()["utility"]
-    table = standings(found, 0.8, scale="elo", anchor=("milk", 1000.0))
+    posterior = fit(BradleyTerry(), VOTES, num_draws=50)
+    draws = posterior.flat_draws()["utility"]
+    table = standings(posterior, 0.8, scale="elo", anchor=("milk", 1000.0))
     points = 1000.0 + 400.0 * np.log10(np.exp(draws - draws[:, 1:2]))
     low, high = np.quantile(points, [0.1, 0.9], axis=0)
-    for place, arm in enumerate(ARMS):
+    for index, arm in enumerate(ARMS):
         row = table.sel(arm=arm)
-        assert float(row["score"]) == pytest.approx(points[:, place].mean())
-        assert float(row["score_lower"]) == pytest.approx(low[place])
-        assert float(row["score_upper"]) == pytest.approx(high[place])
+        assert float(row["score"]) == pytest.approx(points[:, index].mean())
+        assert float(row["score_lower"]) == pytest.approx(low[index])
+        assert float(row["score_upper"]) == pytest.approx(high[index])
     milk = table.sel(arm="milk")
     assert float(milk["score_lower"]) == float(milk["score_upper"]) == 1000.0
-    free = standings(found, scale="elo")
+    free = standings(posterior, scale="elo")
     assert float(free["score"].mean()) == pytest.approx(1500.0)
-    shifted = standings(found, anchor=("water", 0.0))
+    shifted = standings(posterior, anchor=("water", 0.0))
     assert float(shifted["score"].sel(arm="water")) == 0.0
     assert shifted.attrs["score"] == "utility" and free.attrs["score"] == "elo"
 
 
 def test_what_has_no_such_scale_is_refused():
-    found = fit(BradleyTerry(), VOTES, num_draws=20)
+    result = fit(BradleyTerry(), VOTES, num_draws=20)
     for words, posterior, options in (
-        ("scale", found, {"scale": "logit"}),
-        ("anchor", found, {"anchor": ("wine", 1.0)}),
-        ("anchor", found, {"anchor": "tea"}),
-        ("anchor", found, {"anchor": ("tea", np.nan)}),
+        ("scale", result, {"scale": "logit"}),
+        ("anchor", result, {"anchor": ("wine", 1.0)}),
+        ("anchor", result, {"anchor": "tea"}),
+        ("anchor", result, {"anchor": ("tea", np.nan)}),
         ("no utilities", fit(PairwiseBeta(), VOTES, num_draws=20), {"scale": "elo"}),
         ("logistic", fit(Thurstone(), VOTES, num_draws=20), {"scale": "elo"}),
     ):

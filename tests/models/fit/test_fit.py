@@ -64,13 +64,13 @@ def test_the_comparison_with_the_grid_can_fail():
 def test_approximations_are_corrected_by_their_weights():
     """Importance weights turn approximate draws into exact means: both the draws and
     their weights are right. Those by ``svi``: ``test_resampling``."""
-    found = fitted("laplace", num_draws=4000, resample=False)
-    assert found.converged
-    logs = found.sample_stats["log_weight"].ravel()
+    posterior = fitted("laplace", num_draws=4000, resample=False)
+    assert posterior.converged
+    logs = posterior.sample_stats["log_weight"].ravel()
     weight = np.exp(logs - logs.max())
     weight /= weight.sum()
     assert 1.0 / np.sum(weight**2) > 0.7 * len(weight)
-    values = quantities(found.flat_draws()["utility"])
+    values = quantities(posterior.flat_draws()["utility"])
     mean = weight @ values
     error = np.sqrt(weight**2 @ (values - mean) ** 2)
     p_values = 2.0 * stats.norm.sf(np.abs(mean - grid_means()) / error)
@@ -110,37 +110,37 @@ def test_beta_counts_both_orders_and_ties():
 
 
 def test_probabilities_of_beating():
-    found = fitted("exact", PairwiseBeta(), num_draws=20000)
-    better = found.probability_stronger()
-    beating = found.probability_of_beating()
+    posterior = fitted("exact", PairwiseBeta(), num_draws=20000)
+    better = posterior.probability_stronger()
+    beating = posterior.probability_of_beating()
     for (w, lost), (i, j) in zip(BETA, zip(*PAIRS, strict=True), strict=True):
         assert abs(better.values[i, j] - stats.beta.sf(0.5, w, lost)) < 0.01
         assert abs(beating.values[i, j] - w / (w + lost)) < 0.01
     np.testing.assert_allclose(beating + beating.values.T, 1.0, rtol=1e-12)
     assert float(better.sel(arm="a", opponent="c")) > 0.98
     with pytest.raises(FitError, match=r"probability_of_beating\(\).*_stronger\(\)"):
-        found.probability_better()
+        posterior.probability_better()
 
 
 def test_winner_probabilities():
-    found = fitted("exact", PairwiseBeta(), num_draws=20000).winner_probabilities()
+    posterior = fitted("exact", PairwiseBeta(), num_draws=20000).winner_probabilities()
     ab, ac, bc = (stats.beta.sf(0.5, w, lost) for w, lost in BETA)
     condorcet = [ab * ac, (1 - ab) * bc, (1 - ac) * (1 - bc)]
-    np.testing.assert_allclose(found["condorcet"], condorcet, atol=0.01)
-    assert abs(float(found["condorcet_exists"]) - sum(condorcet)) < 0.01
+    np.testing.assert_allclose(posterior["condorcet"], condorcet, atol=0.01)
+    assert abs(float(posterior["condorcet_exists"]) - sum(condorcet)) < 0.01
     # Without a Condorcet winner there is a cycle, and all three share the first place.
     cycle = 1.0 - sum(condorcet)
     np.testing.assert_allclose(
-        found["copeland"], np.array(condorcet) + cycle, atol=0.01
+        posterior["copeland"], np.array(condorcet) + cycle, atol=0.01
     )
-    assert abs(float(found["borda"].sum()) - 1.0) < 1e-12
+    assert abs(float(posterior["borda"].sum()) - 1.0) < 1e-12
 
 
 def test_rank_intervals():
     """By hand, on draws that are known."""
-    found = fitted("laplace")
+    posterior = fitted("laplace")
     utilities = np.array([[[3.0, 2.0, 1.0]] * 90 + [[1.0, 3.0, 2.0]] * 10])
-    known = replace(found, draws={"utility": utilities})
+    known = replace(posterior, draws={"utility": utilities})
     ranks = known.rank_intervals(0.75)
     assert ranks["lower"].values.tolist() == [1, 2, 3]
     assert ranks["upper"].values.tolist() == [1, 2, 3]
@@ -150,19 +150,19 @@ def test_rank_intervals():
     with pytest.raises(FitError, match="by must be"):
         fitted("exact", PairwiseBeta()).rank_intervals(by="utility")
     with pytest.raises(FitError, match="probability"):
-        found.rank_intervals(1.0)
+        posterior.rank_intervals(1.0)
 
 
 def test_expected_information_of_a_beta_pair():
     """E[H] = psi(n + 1) - (a/n) psi(a + 1) - (b/n) psi(b + 1) for Beta(a, b)."""
-    found = fitted("exact", PairwiseBeta()).expected_information()
+    posterior = fitted("exact", PairwiseBeta()).expected_information()
     for (a, b), (i, j) in zip(BETA, zip(*PAIRS, strict=True), strict=True):
         n = a + b
         inner = psi(n + 1) - a / n * psi(a + 1) - b / n * psi(b + 1)
         outer = -a / n * np.log(a / n) - b / n * np.log(b / n)
-        assert abs(found.values[i, j] - (outer - inner)) < 1e-12
-        assert abs(found.values[j, i] - (outer - inner)) < 1e-12
-    assert np.all(np.diagonal(found) == 0.0)
+        assert abs(posterior.values[i, j] - (outer - inner)) < 1e-12
+        assert abs(posterior.values[j, i] - (outer - inner)) < 1e-12
+    assert np.all(np.diagonal(posterior) == 0.0)
 
 
 @pytest.mark.slow
@@ -179,38 +179,38 @@ def test_information_in_closed_form_is_that_of_draws():
 
 def test_information_counts_ties_and_the_order():
     votes = Comparisons.from_votes("abab", "bcba", ["a", "tie", "b", "left"])
-    found = fit(
+    posterior = fit(
         BradleyTerry(ties=True, order_effect=True), votes, method="laplace"
     ).expected_information()
-    assert found.values.shape == (3, 3)
+    assert posterior.values.shape == (3, 3)
     off = ~np.eye(3, dtype=bool)
-    assert np.all(found.values[off] > 0.05)
-    assert not np.allclose(found.values, found.values.T, atol=1e-3)
+    assert np.all(posterior.values[off] > 0.05)
+    assert not np.allclose(posterior.values, posterior.values.T, atol=1e-3)
 
 
 def test_draws_on_demand():
-    found = fitted("laplace")
-    new = found.sample(5, 7)
+    posterior = fitted("laplace")
+    new = posterior.sample(5, 7)
     assert new.shape == (7, 3, 3) and new.dtype == np.float64
-    np.testing.assert_array_equal(new, found.sample(jax.random.key(5), 7))
-    assert not np.array_equal(new, found.sample(6, 7))
-    assert found.sample_utilities(5, 9000).shape == (9000, 3)
+    np.testing.assert_array_equal(new, posterior.sample(jax.random.key(5), 7))
+    assert not np.array_equal(new, posterior.sample(6, 7))
+    assert posterior.sample_utilities(5, 9000).shape == (9000, 3)
     with pytest.raises(FitError, match="model must have utilities"):
         fitted("exact", PairwiseBeta()).sample_utilities(0, 1)
 
 
 def test_more_draws_than_were_kept_are_refused():
     # As chains leave them: nothing makes new ones.
-    found = replace(fitted("laplace"), method="nuts", fresh=None)
-    kept = found.sample_utilities(1, 4000)
+    posterior = replace(fitted("laplace"), method="nuts", fresh=None)
+    chosen = posterior.sample_utilities(1, 4000)
     # All of them, each once.
     np.testing.assert_array_equal(
-        np.sort(kept[:, 0]), np.sort(found.draws["utility"][..., 0].ravel())
+        np.sort(chosen[:, 0]), np.sort(posterior.draws["utility"][..., 0].ravel())
     )
     with pytest.raises(FitError, match="num_draws must .*got 5000.*num_draws=1250"):
-        found.sample(0, 5000)
+        posterior.sample(0, 5000)
     with pytest.raises(FitError, match="num_draws must be an integer of at"):
-        found.sample(0, 0)
+        posterior.sample(0, 0)
 
 
 # Bad input
@@ -251,15 +251,17 @@ def test_what_does_not_go_together_is_refused_in_words(model, data, options, wor
 def test_disconnected_comparisons_are_named():
     votes = Comparisons.from_votes(["a", "c", "c"], ["b", "d", "d"], ["a", "d", "c"])
     with pytest.warns(DisconnectedComparisonsWarning, match=r"2 parts.*a, b; c, d"):
-        found = fit(BradleyTerry(), votes, method="laplace")
-    assert found.converged and "2 parts" in found.remarks[0]
+        posterior = fit(BradleyTerry(), votes, method="laplace")
+    assert posterior.converged and "2 parts" in posterior.remarks[0]
     # Across the parts nothing is known, and the posterior says so.
-    across = found.draws["utility"][..., 1] - found.draws["utility"][..., 2]
+    across = posterior.draws["utility"][..., 1] - posterior.draws["utility"][..., 2]
     assert abs(across.mean()) < 1.0 and across.std() > 1.5
 
 
 def test_separable_votes_are_remarked():
     votes = Comparisons.from_wins(np.triu(np.full((3, 3), 5.0), 1), arm_names="abc")
-    found = fit(BradleyTerry(), votes, method="laplace")
-    assert found.converged and "no maximum-likelihood estimate" in found.remarks[0]
+    posterior = fit(BradleyTerry(), votes, method="laplace")
+    assert (
+        posterior.converged and "no maximum-likelihood estimate" in posterior.remarks[0]
+    )
     assert fitted("laplace").remarks == ()

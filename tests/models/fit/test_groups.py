@@ -41,26 +41,26 @@ def test_each_group_has_the_posterior_that_it_has_alone(method):
     """To 7 standard errors of 4,000 draws each; with "auto" groups are filled up."""
     votes = votes_of_topics()
     model = BradleyTerry(zero_sum=True)
-    found = fit_groups(model, votes, method=method)
+    fits = fit_groups(model, votes, method=method)
     # One shape of all groups where programs may be compiled.
-    sizes = {each.num_arms for each in found.fits.values()}
+    sizes = {value.num_arms for value in fits.fits.values()}
     assert sizes == ({4} if method == "auto" else {2, 3, 4})
-    table = found.to_dataframe()
+    table = fits.to_dataframe()
     groups = table.index.get_level_values("group").unique()
     assert list(groups) == ["art", "bio", "few"]
     for topic in groups:
-        own = fit(model, alone(votes, topic), method="laplace").to_dataframe()
+        expected = fit(model, alone(votes, topic), method="laplace").to_dataframe()
         here = table.loc[topic]
-        assert sorted(here.index) == sorted(own.index)
-        here = here.loc[own.index]
-        assert here["comparisons"].tolist() == own["comparisons"].tolist()
-        spread = (own["score_upper"] - own["score_lower"]) / 3.29
+        assert sorted(here.index) == sorted(expected.index)
+        here = here.loc[expected.index]
+        assert here["comparisons"].tolist() == expected["comparisons"].tolist()
+        spread = (expected["score_upper"] - expected["score_lower"]) / 3.29
         error = 7 * spread * np.sqrt(2 / 4000)
-        assert np.all(np.abs(here["score"] - own["score"]) < error)
-        assert np.all(np.abs(here["p_best"] - own["p_best"]) < 0.06)
+        assert np.all(np.abs(here["score"] - expected["score"]) < error)
+        assert np.all(np.abs(here["p_best"] - expected["p_best"]) < 0.06)
         assert here["p_best"].sum() == pytest.approx(1.0)
     # Who judged is not lost where groups are filled up.
-    assert found.fits["art"].clustered_errors("judge").attrs["clusters"] == 2
+    assert fits.fits["art"].clustered_errors("judge").attrs["clusters"] == 2
 
 
 def test_a_group_that_cannot_be_fitted_stops_no_other():
@@ -68,19 +68,19 @@ def test_a_group_that_cannot_be_fitted_stops_no_other():
     counts = votes.counts.copy()
     counts[votes.columns["context"] == 0] = 0.0
     tied = counts.copy()
-    place = int(np.flatnonzero(votes.columns["context"] == 1)[0])
-    tied[place] = [0.0, 0.0, 1.0]
+    index = int(np.flatnonzero(votes.columns["context"] == 1)[0])
+    tied[index] = [0.0, 0.0, 1.0]
     data = Comparisons(
         votes.arm_names, votes.first, votes.second, tied, True,
         columns=votes.columns, labels=votes.labels,
     )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("error", DisconnectedComparisonsWarning)
-        found = fit_groups(PairwiseBeta(), data)
-    assert list(found.fits) == ["few"] and repr(found).startswith("GroupFits(1 of 3")
-    assert found.remarks["art"] == ("no vote is left in this group",)
-    assert "not fitted" in found.remarks["bio"][0] and "ties" in found.remarks["bio"][0]
-    assert "few votes: 1 on 2 arms" in found.remarks["few"][0]
+        fits = fit_groups(PairwiseBeta(), data)
+    assert list(fits.fits) == ["few"] and repr(fits).startswith("GroupFits(1 of 3")
+    assert fits.remarks["art"] == ("no vote is left in this group",)
+    assert "not fitted" in fits.remarks["bio"][0] and "ties" in fits.remarks["bio"][0]
+    assert "few votes: 1 on 2 arms" in fits.remarks["few"][0]
     wrongs: list[Any] = ["topic", 3, None]
     for wrong in wrongs:
         with pytest.raises(FitError, match="by must be a column of labels"):

@@ -72,10 +72,10 @@ def test_statuses():
 
         return newton_mode(height, start, max_iterations=20)
 
-    found = [search(kind) for kind in range(4)]
-    assert [int(state.status) for state in found] == [
+    result = [search(kind) for kind in range(4)]
+    assert [int(state.status) for state in result] == [
         Status.NOT_CONCAVE, Status.NOT_FINITE, Status.NOT_CONVERGED, Status.CONVERGED
     ]  # fmt: skip
-    for state in found:
+    for state in result:
         assert np.all(np.isfinite(state.mode)) and np.all(np.isfinite(state.factor))
-    np.testing.assert_allclose(found[-1].mode, 3.0, atol=1e-5)
+    np.testing.assert_allclose(result[-1].mode, 3.0, atol=1e-5)

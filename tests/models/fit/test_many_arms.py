@@ -43,14 +43,14 @@ def test_compiled_densities_are_those_of_arrays(ties, zero_sum):
     # No multiple of what a vector of the processor holds, nor of a block.
     points = np.random.default_rng(0).normal(size=(203, density.size))
     assert density._of_draws is not None
-    found = density.log_densities(points)
+    result = density.log_densities(points)
     np.testing.assert_allclose(
-        found, ClosedDensity.log_densities(density, points), rtol=1e-12
+        result, ClosedDensity.log_densities(density, points), rtol=1e-12
     )
     # Each draw is by itself, but for the rounding of products.
     parts = [density.log_densities(points[part]) for part in
              (slice(0, 101), slice(101, 203))]  # fmt: skip
-    np.testing.assert_allclose(found, np.concatenate(parts), rtol=1e-13)
+    np.testing.assert_allclose(result, np.concatenate(parts), rtol=1e-13)
 
 
 def test_utilities_too_far_apart_for_products_are_left_to_arrays():
@@ -59,7 +59,8 @@ def test_utilities_too_far_apart_for_products_are_left_to_arrays():
     expected = ClosedDensity.log_densities(density, points)
     np.testing.assert_allclose(density.log_densities(points), expected, rtol=1e-13)
     far = points[:8] - points[:8].mean(axis=1, keepdims=True)
-    assert density._of_draws(far, np.full(8, -np.inf)) is None
+    _, of_draws = density._of_draws
+    assert of_draws(far, np.full(8, -np.inf)) is None
 
 
 def test_effects_and_weights_of_rows_are_left_to_arrays():
@@ -103,24 +104,24 @@ def test_rays_of_several_blocks_are_those_of_one():
     density = density_of(BradleyTerry())
     distribution = density.laplace()
     number = _BLOCK // ARMS + 5
-    found = radial_points(np.random.default_rng(2), density, distribution, number)
+    result = radial_points(np.random.default_rng(2), density, distribution, number)
     white = np.random.default_rng(2).standard_normal((number, ARMS))
     depth = np.linalg.norm(white, axis=1)
-    for each in (0, number - 5, number - 1):
-        way = found[0][each] - distribution.mode
-        ray = solve_triangular(distribution.factor, white[each], trans=1, lower=True)
+    for item in (0, number - 5, number - 1):
+        way = result[0][item] - distribution.mode
+        ray = solve_triangular(distribution.factor, white[item], trans=1, lower=True)
         cosine = way @ ray / np.linalg.norm(way) / np.linalg.norm(ray)
         assert cosine == pytest.approx(1.0, abs=1e-12)
-    heights = density.log_densities(found[0])
+    heights = density.log_densities(result[0])
     fallen = distribution.log_density - heights
     np.testing.assert_allclose(fallen, 0.5 * np.square(depth), rtol=1e-8)
-    np.testing.assert_allclose(found[1], heights, rtol=1e-12)
+    np.testing.assert_allclose(result[1], heights, rtol=1e-12)
 
 
 def test_laplace_is_that_of_a_plain_newton_method():
     """Mode, curvature, draws and weights, by NumPy from the definition."""
     votes, scale = votes_of_all_pairs(), 1.5
-    found = fit(
+    posterior = fit(
         BradleyTerry(prior_scale=scale), votes, method="laplace", resample=False,
         num_draws=30, num_chains=4,
     )  # fmt: skip
@@ -133,18 +134,18 @@ def test_laplace_is_that_of_a_plain_newton_method():
         gradient = (wins - total * probability).sum(axis=1) - mode / scale**2
         mode = mode + cho_solve(cho_factor(precision), gradient)
     factor = np.linalg.cholesky(precision)
-    np.testing.assert_allclose(found.extras["laplace"].mode, mode, atol=1e-8)
-    np.testing.assert_allclose(found.extras["laplace"].factor, factor, atol=1e-6)
+    np.testing.assert_allclose(posterior.extras["laplace"].mode, mode, atol=1e-8)
+    np.testing.assert_allclose(posterior.extras["laplace"].factor, factor, atol=1e-6)
     white = generator_of(0).standard_normal((120, ARMS))
     points = mode + solve_triangular(factor, white.T, trans=1, lower=True).T
-    drawn = found.draws["utility"].reshape(-1, ARMS)
+    drawn = posterior.draws["utility"].reshape(-1, ARMS)
     np.testing.assert_allclose(drawn, points, atol=1e-6)
     apart = drawn[:, ROW] - drawn[:, COLUMN]
     heights = log_expit(apart) @ wins[ROW, COLUMN]
     heights += log_expit(-apart) @ wins[COLUMN, ROW]
     heights += norm.logpdf(drawn, scale=scale).sum(axis=1)
-    lp = found.sample_stats["lp"].ravel()
+    lp = posterior.sample_stats["lp"].ravel()
     np.testing.assert_allclose(lp, heights, rtol=1e-12)
     density = norm.logpdf(white).sum(axis=1) + np.log(np.diagonal(factor)).sum()
-    log_weight = found.sample_stats["log_weight"].ravel()
+    log_weight = posterior.sample_stats["log_weight"].ravel()
     np.testing.assert_allclose(log_weight, heights - density, atol=1e-6)

@@ -30,7 +30,7 @@ def test_against_adaptive_integrals(scale):
         (BradleyTerry, expit),
         (Thurstone, lambda gap: ndtr(gap / np.sqrt(2.0))),
     ):
-        found = fit(kind(prior_scale=scale), votes, num_draws=1, resample=False)
+        posterior = fit(kind(prior_scale=scale), votes, num_draws=1, resample=False)
         deviation = scale * np.sqrt(2.0)
 
         def unsure(gap, distribution=distribution, deviation=deviation):
@@ -40,7 +40,7 @@ def test_against_adaptive_integrals(scale):
 
         reach = min(60.0, 12.0 * deviation)
         expected = np.log(2.0) - 2.0 * quad(unsure, 0.0, reach, limit=500)[0]
-        gains = found.expected_information().values
+        gains = posterior.expected_information().values
         assert gains[0, 1] == pytest.approx(expected, rel=1e-6)
         assert np.array_equal(gains, gains.T) and not gains.diagonal().any()
 
@@ -50,13 +50,13 @@ def test_against_adaptive_integrals(scale):
     [(BradleyTerry, None, True), (Thurstone, TIES, False)],
 )
 def test_against_draws(kind, ties, zero_sum):
-    found = fitted(
+    posterior = fitted(
         kind(ties=ties is not None, zero_sum=zero_sum), ties, num_draws=20_000
     )
-    assert found.knows_information
-    by_draws = replace(found, method="nuts").expected_information().values
+    assert posterior.knows_information
+    by_draws = replace(posterior, method="nuts").expected_information().values
     np.fill_diagonal(by_draws, 0.0)
-    gains = found.expected_information().values
+    gains = posterior.expected_information().values
     # Of 80,000 draws; the standard deviation of an entropy is about its gain.
     assert gains == pytest.approx(by_draws, rel=0.02, abs=1e-5)
 
@@ -64,6 +64,6 @@ def test_against_draws(kind, ties, zero_sum):
 def test_when_draws_are_needed():
     assert not fitted(BradleyTerry(), resample=True).knows_information
     votes = Comparisons.from_votes(["0", "1"], ["1", "2"], ["left", "tie"])
-    asked = {"method": "laplace", "resample": False, "num_draws": 10}
-    found = fit(BradleyTerry(order_effect=True, ties=True), votes, **asked)
-    assert not found.knows_information
+    options = {"method": "laplace", "resample": False, "num_draws": 10}
+    posterior = fit(BradleyTerry(order_effect=True, ties=True), votes, **options)
+    assert not posterior.knows_information

@@ -73,10 +73,10 @@ class Judges(PreferenceModel):
         return {"strength": ("arm",)} | (names if self.named else {})
 
     def coords(self, data):
-        judges = {"judge": [f"judge {each}" for each in range(NUM_JUDGES)]}
-        rows = [f"ballot {row} of judge {each[0]}" for row, each in enumerate(BALLOTS)]
-        own = judges | {"ballot": rows} if self.named else {}
-        return super().coords(data) | own
+        judges = {"judge": [f"judge {number}" for number in range(NUM_JUDGES)]}
+        rows = [f"ballot {row} of judge {item[0]}" for row, item in enumerate(BALLOTS)]
+        expected = judges | {"ballot": rows} if self.named else {}
+        return super().coords(data) | expected
 
     def outcomes(self, data):
         return ("first", "second")
@@ -107,21 +107,21 @@ def fitted(kind=Ballots, named=True):
     return fit(model, VOTES, method="laplace", num_draws=100)
 
 
-def log_likelihood(found):
+def log_likelihood(result):
     """Log P(vote) of each ballot for each draw, in plain NumPy."""
     judge, first, second, won = np.array(BALLOTS).T
-    strength, bias = found.draws["strength"], found.draws["bias"]
+    strength, bias = result.draws["strength"], result.draws["bias"]
     odds = strength[..., first] - strength[..., second] + bias[..., judge]
     return log_expit(np.where(won == 1, odds, -odds))
 
 
 def test_single_votes_carry_the_name_of_their_row():
-    found = fitted()
-    tree = found.to_datatree(num_prior_draws=10)
+    posterior = fitted()
+    tree = posterior.to_datatree(num_prior_draws=10)
     logs = tree["log_likelihood"]["votes"]
     rows = [int(name.split()[1]) for name in logs["ballot"].values]
     assert sorted(rows) == list(range(len(BALLOTS)))
-    np.testing.assert_allclose(logs, log_likelihood(found)[:, :, rows], rtol=1e-9)
+    np.testing.assert_allclose(logs, log_likelihood(posterior)[:, :, rows], rtol=1e-9)
     # What a vote says is said as for every other model of pairs.
     assert {name.rsplit(" ", 1)[0] for name in logs["vote"].values} <= {
         f"{one} beats {other}" for one in ARMS for other in ARMS
@@ -133,37 +133,39 @@ def test_single_votes_carry_the_name_of_their_row():
 
 
 def test_leave_one_out_and_comparisons():
-    found = fitted()
+    posterior = fitted()
     for unit in ("vote", "row"):
-        assert loo(found, unit=unit).n_data_points == len(BALLOTS)
+        assert loo(posterior, unit=unit).n_data_points == len(BALLOTS)
     with pytest.raises(FitError, match="row"):
         compare_models(
-            {"judges": found, "pairs": fit(BradleyTerry(), VOTES)}, unit="row"
+            {"judges": posterior, "pairs": fit(BradleyTerry(), VOTES)}, unit="row"
         )
-    table = compare_models({"judges": found, "one scale": fit(BradleyTerry(), VOTES)})
+    table = compare_models(
+        {"judges": posterior, "one scale": fit(BradleyTerry(), VOTES)}
+    )
     assert set(table.index) == {"judges", "one scale"}
-    assert "leave-one-out" in str(report(found))
+    assert "leave-one-out" in str(report(posterior))
 
 
 def test_rows_that_the_package_cannot_pair():
-    found = fitted(Unpaired, named=False)
-    assert loo(found).n_data_points == len(BALLOTS)
-    tree = found.to_datatree(num_prior_draws=10)
+    posterior = fitted(Unpaired, named=False)
+    assert loo(posterior).n_data_points == len(BALLOTS)
+    tree = posterior.to_datatree(num_prior_draws=10)
     assert "row" in tree["log_likelihood"]["votes"].coords
     assert tree["observed_data"]["votes"].dims == ("row", "outcome")
     assert tree["posterior"]["bias"].dims[-1] == "bias_dim_0"
     other = fit(BradleyTerry(), VOTES)
     with pytest.raises(FitError, match="fields first and second"):
-        compare_models({"judges": found, "pairs": other})
+        compare_models({"judges": posterior, "pairs": other})
     with pytest.raises(FitError, match="fields first and second"):
-        leave_pairs_out(found.model, VOTES)
+        leave_pairs_out(posterior.model, VOTES)
 
 
 def test_parameters_have_the_labels_of_their_entries():
     rows = parameter_summary(fitted())
     # No table has the strengths of a model without utilities.
     assert [row["parameter"] for row in rows] == [
-        *(f"bias[judge {each}]" for each in range(NUM_JUDGES)),
+        *(f"bias[judge {number}]" for number in range(NUM_JUDGES)),
         *(f"strength[{arm}]" for arm in ARMS),
     ]
     draws = fitted().draws["bias"].reshape(-1, NUM_JUDGES)
@@ -198,6 +200,6 @@ class Mislabeled(Judges):
     ],
 )
 def test_names_that_do_not_fit_are_refused_in_words(wrong, words):
-    found = replace(fitted(), model=Mislabeled(BALLOTS, wrong=wrong))
+    posterior = replace(fitted(), model=Mislabeled(BALLOTS, wrong=wrong))
     with pytest.raises(FitError, match=words):
-        found.to_datatree(num_prior_draws=10)
+        posterior.to_datatree(num_prior_draws=10)

@@ -50,12 +50,12 @@ def test_weights_and_k_are_those_of_arviz(kind):
             with pytest.raises(ValueError, match="must differ"):
                 smoothed_log_weights(logs)
             continue
-        found, own = smoothed_log_weights(logs)
-        if FITS_EVERY_TAIL and not np.isfinite(own):
+        result, alone = smoothed_log_weights(logs)
+        if FITS_EVERY_TAIL and not np.isfinite(alone):
             continue
-        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
-        np.testing.assert_allclose(own, k, rtol=1e-10, atol=1e-10)
-        finite += bool(np.isfinite(own))
+        np.testing.assert_allclose(result, expected, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(alone, k, rtol=1e-10, atol=1e-10)
+        finite += bool(np.isfinite(alone))
     # Five values: the tail is constant, or its lower quarter is, and has no
     # distribution.
     assert finite > 40 or kind == "many ties"

@@ -44,9 +44,9 @@ def fitted(model):
 
 @pytest.mark.parametrize("model", [BradleyTerry(zero_sum=True), PairwiseBeta()])
 def test_ranks_and_winners_are_those_of_the_own_part(model):
-    found = fitted(model)
-    assert len(found.parts) == TOPICS + 1 and found.part_of[-1] == TOPICS
-    ranks, best = found.rank_intervals(), found.winner_probabilities()
+    posterior = fitted(model)
+    assert len(posterior.parts) == TOPICS + 1 and posterior.part_of[-1] == TOPICS
+    ranks, best = posterior.rank_intervals(), posterior.winner_probabilities()
     assert math.isnan(best["condorcet_exists"])
     senses = [name for name in best.data_vars if name != "condorcet_exists"]
     for sense in senses:
@@ -55,7 +55,7 @@ def test_ranks_and_winners_are_those_of_the_own_part(model):
         np.testing.assert_allclose(shares[:-1:2] + shares[1:-1:2], 1.0)
     assert set(ranks["upper"].values[:-1]) == {1.0, 2.0}
     assert math.isnan(ranks["lower"].values[-1])
-    table = standings(found)
+    table = standings(posterior)
     assert table.attrs["parts"] == TOPICS + 1
     assert math.isnan(table.attrs["condorcet_exists"])
     # Arms of a part stand together, its best one first.
@@ -90,9 +90,9 @@ def test_a_part_stands_as_if_it_were_alone(model):
 
 
 def test_probabilities_of_pairs_are_undefined_across_parts():
-    found = fitted(BradleyTerry(zero_sum=True))
-    same = found.part_of[:, None] == found.part_of
-    for table in (found.probability_of_beating(), found.probability_stronger()):
+    posterior = fitted(BradleyTerry(zero_sum=True))
+    same = posterior.part_of[:, None] == posterior.part_of
+    for table in (posterior.probability_of_beating(), posterior.probability_stronger()):
         np.testing.assert_array_equal(np.isnan(table.values), ~same)
     said = str(transitivity(votes(), num_draws=20, num_replicates=5))
     assert "no votes connect 51 parts" in said and "exists with" not in said
@@ -102,28 +102,30 @@ def test_one_part_is_as_ever():
     whole = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
     with warnings.catch_warnings():
         warnings.simplefilter("error", DisconnectedComparisonsWarning)
-        found = fit(BradleyTerry(), whole, num_draws=100)
-    table = standings(found)
+        posterior = fit(BradleyTerry(), whole, num_draws=100)
+    table = standings(posterior)
     assert table.attrs["parts"] == 1 and set(table["part"].values) == {1}
     assert table["rank_lower"].dtype == np.int64
-    assert not np.isnan(found.probability_stronger()).any()
+    assert not np.isnan(posterior.probability_stronger()).any()
 
 
 def test_figures_say_that_parts_are_apart():
-    found = fitted(PairwiseBeta())
+    posterior = fitted(PairwiseBeta())
     for figure in (
-        plots.forest(found, max_arms=6),
-        plots.forest(found, by="rank", max_arms=6),
-        plots.winners(found, max_arms=6),
-        plots.heat_map(found, max_arms=6),
+        plots.forest(posterior, max_arms=6),
+        plots.forest(posterior, by="rank", max_arms=6),
+        plots.winners(posterior, max_arms=6),
+        plots.heat_map(posterior, max_arms=6),
     ):
         axes = figure.axes[0]
-        names = [each.get_text() for each in axes.yaxis.get_ticklabels()]
+        names = [
+            get_ticklabel.get_text() for get_ticklabel in axes.yaxis.get_ticklabels()
+        ]
         assert len(set(names)) == len(names) > 3
         assert "51 parts that no votes connect" in " ".join(
             figure.get_supxlabel().split()
         )
-    apart = plots.pair(found, NAMES[0], NAMES[2]).axes[0]
+    apart = plots.pair(posterior, NAMES[0], NAMES[2]).axes[0]
     assert "no votes connect the two" in apart.get_legend().get_title().get_text()
 
 

@@ -59,14 +59,14 @@ def exact_difference(won, lost, scale, log_win):
 )
 def test_two_arms_are_those_of_the_integral(model, log_win, won, lost):
     votes = Comparisons.from_wins([[0, won], [lost, 0]])
-    found = fit(model, votes)
-    assert found.method == "laplace" and found.correction.trusted
-    assert found.doubts == ()
-    utility = found.draws["utility"].reshape(-1, 2)
+    posterior = fit(model, votes)
+    assert posterior.method == "laplace" and posterior.correction.trusted
+    assert posterior.doubts == ()
+    utility = posterior.draws["utility"].reshape(-1, 2)
     drawn = utility[:, 0] - utility[:, 1]
     points, weights = exact_difference(won, lost, model.prior_scale, log_win)
     # The weights of proposals cost precision: as many draws count as they are worth.
-    size = min(len(drawn), found.correction.effective_proposals)
+    size = min(len(drawn), posterior.correction.effective_proposals)
     limit = stats.norm.isf(FALSE_ALARM / 2)
     mean = weights @ points
     spread = np.sqrt(weights @ np.square(points - mean))
@@ -84,21 +84,21 @@ def test_two_arms_are_those_of_the_integral(model, log_win, won, lost):
 
 def test_three_arms_are_those_of_the_integral():
     wins = np.array([[0.0, 3, 2], [0, 0, 4], [0, 1, 0]])
-    found = fit(BradleyTerry(prior_scale=20), Comparisons.from_wins(wins))
-    assert found.correction.trusted and found.doubts == ()
+    posterior = fit(BradleyTerry(prior_scale=20), Comparisons.from_wins(wins))
+    assert posterior.correction.trusted and posterior.doubts == ()
     utility, weights = grid_posterior(wins, scale=20.0, reach=150.0)
-    size = min(found.num_draws, found.correction.effective_proposals)
-    drawn = found.draws["utility"].reshape(-1, 3)
+    size = min(posterior.num_draws, posterior.correction.effective_proposals)
+    drawn = posterior.draws["utility"].reshape(-1, 3)
     for first, second in ((0, 1), (0, 2), (1, 2)):
         gap = utility[:, first] - utility[:, second]
-        own = drawn[:, first] - drawn[:, second]
+        expected = drawn[:, first] - drawn[:, second]
         for point in (-5.0, 0.0, 5.0, 20.0, 60.0):
             # Half of what lies on a point of the grid is below it.
             near = np.abs(gap - point) < 1e-9
             share = weights[gap < point - 1e-9].sum() + weights[near].sum() / 2
             error = np.sqrt(share * (1 - share) / size)
             limit = stats.norm.isf(FALSE_ALARM / 2)
-            assert abs(np.mean(own < point) - share) < limit * error + 2e-3
+            assert abs(np.mean(expected < point) - share) < limit * error + 2e-3
 
 
 def test_of_a_normal_distribution_points_along_rays_are_its_own():
@@ -136,9 +136,9 @@ def test_a_fall_that_never_comes_has_no_weight():
 
 
 @pytest.mark.parametrize(
-    ("share", "place", "width"), [(0.3, 3.0, 0.5), (0.6, 5.0, 1.0)]
+    ("share", "location", "width"), [(0.3, 3.0, 0.5), (0.6, 5.0, 1.0)]
 )
-def test_a_second_bump_along_a_ray_is_not_passed_over(share, place, width):
+def test_a_second_bump_along_a_ray_is_not_passed_over(share, location, width):
     """Rays meet such a height several times, and their weights know of one place:
     they are all about equal, and nothing else speaks against them."""
 
@@ -149,22 +149,22 @@ def test_a_second_bump_along_a_ray_is_not_passed_over(share, place, width):
             return {"x": points[:, 0]}
 
         def log_densities(self, points):
-            low, high = points[:, 0], (points[:, 0] - place) / width
+            low, high = points[:, 0], (points[:, 0] - location) / width
             top = np.log(share / width)
             return np.logaddexp(np.log1p(-share) - 0.5 * low**2, top - 0.5 * high**2)
 
     distribution = LaplaceState(
         np.zeros(1), np.eye(1), np.float64(np.log1p(-share)), np.int32(0), np.int32(1)
     )
-    found = from_approximation(
+    result = from_approximation(
         NormalProposer(Bumps(), distribution, at_mode=True),
         np.random.default_rng(1),
         (4, 1000),
         resample=True,
         extras={},
     )
-    assert not found.extras["correction"].trusted
-    assert "may be far off" in found.remarks[0]
+    assert not result.extras["correction"].trusted
+    assert "may be far off" in result.remarks[0]
 
 
 def test_the_mode_is_found_from_lopsided_votes():
@@ -178,15 +178,15 @@ def test_the_mode_is_found_from_lopsided_votes():
 
 
 def test_an_undefeated_arm_is_first_with_certainty():
-    found = fit(BradleyTerry(prior_scale=50), UNDEFEATED)
-    assert found.inference == "laplace, resampled"
-    assert found.correction.proposals == "radial"
-    assert report(found, with_loo=False).good
-    utility = found.draws["utility"].reshape(-1, 4)
+    posterior = fit(BradleyTerry(prior_scale=50), UNDEFEATED)
+    assert posterior.inference == "laplace, resampled"
+    assert posterior.correction.proposals == "radial"
+    assert report(posterior, with_loo=False).good
+    utility = posterior.draws["utility"].reshape(-1, 4)
     centered = utility[:, 0] - utility.mean(axis=1)
     assert centered.mean() == pytest.approx(43.5, abs=2.0)
     assert np.quantile(centered, [0.05, 0.95]) == pytest.approx([11.5, 90.6], rel=0.12)
-    assert found.winner_shares()["copeland"][0] > 0.999
+    assert posterior.winner_shares()["copeland"][0] > 0.999
 
 
 def test_the_command_says_a_doubt(tmp_path):
@@ -201,12 +201,12 @@ def test_the_command_says_a_doubt(tmp_path):
 
 def test_saved_tables_and_figures_carry_a_doubt():
     """In every row of CSV, below a table, and in the caption of a figure."""
-    found = fit(BradleyTerry(prior_scale=20), knockout(32), method="laplace")
-    record = found.as_record()
+    posterior = fit(BradleyTerry(prior_scale=20), knockout(32), method="laplace")
+    record = posterior.as_record()
     assert not record["trusted"] and "may be far off" in record["doubts"][0]
     assert all("may be far off" in row["doubt"] for row in with_doubt(record, "arms"))
     assert f"DOUBTFUL: {record['doubts'][0]}" in markdown(record)
-    assert "DOUBTFUL" in plots.winners(found).get_supxlabel()
+    assert "DOUBTFUL" in plots.winners(posterior).get_supxlabel()
     known = fit(BradleyTerry(), UNDEFEATED, num_draws=100).as_record()
     assert known["trusted"] and known["doubts"] == []
     assert {row["doubt"] for row in with_doubt(known, "arms")} == {""}
@@ -246,10 +246,10 @@ def test_auto_runs_chains_where_nothing_mends_the_draws(monkeypatch):
     called = chains_in_their_place(monkeypatch)
     fit(BradleyTerry(prior_scale=50), UNDEFEATED, num_draws=100)
     assert called == ["laplace"]
-    found = fit(BradleyTerry(prior_scale=20), knockout(32), num_draws=250)
-    assert called[1:] == ["laplace", "nuts"] and found.method == "nuts"
+    posterior = fit(BradleyTerry(prior_scale=20), knockout(32), num_draws=250)
+    assert called[1:] == ["laplace", "nuts"] and posterior.method == "nuts"
     said = "drawn by Markov chains, since draws by method='laplace' would be in doubt"
-    assert any(each.startswith(said) for each in found.remarks)
+    assert any(remark.startswith(said) for remark in posterior.remarks)
     # Who asks for a method gets it, and who wants no resampling, too.
     fit(BradleyTerry(prior_scale=20), knockout(32), method="laplace", num_draws=250)
     fit(BradleyTerry(prior_scale=20), knockout(32), resample=False, num_draws=250)
@@ -273,10 +273,10 @@ def test_lopsided_votes_beside_an_arm_that_was_never_compared():
     best = weights[points > 0] @ stats.norm.cdf(points[points > 0] / 2 / width)
     scores, shares = [], []
     for seed in range(6):
-        found = fit(BradleyTerry(prior_scale=scale), votes, rng_key=seed)
-        assert found.correction.pareto_k <= 0.5 and found.doubts == ()
-        utility = found.draws["utility"].reshape(-1, 3)
-        size = 1 / (1 / len(utility) + 1 / found.correction.effective_proposals)
+        posterior = fit(BradleyTerry(prior_scale=scale), votes, rng_key=seed)
+        assert posterior.correction.pareto_k <= 0.5 and posterior.doubts == ()
+        utility = posterior.draws["utility"].reshape(-1, 3)
+        size = 1 / (1 / len(utility) + 1 / posterior.correction.effective_proposals)
         gap = (utility[:, 0] - utility[:, 1]).mean()
         scores.append((gap - mean) / spread * np.sqrt(size))
         share = np.mean(utility.argmax(axis=1) == 0)

@@ -37,18 +37,18 @@ def exact_logits():
     "method", ["laplace", pytest.param("svi", marks=pytest.mark.slow)]
 )
 def test_resampled_draws_have_the_moments_of_the_posterior(method):
-    found = fit(PairwiseBeta(), LOPSIDED, method=method, num_draws=2000)
-    assert found.correction is not None and found.correction.resampled
-    assert repr(found).startswith(f"Fit(Beta per pair by {method}, resampled, ")
-    assert "log_weight" not in found.sample_stats
+    posterior = fit(PairwiseBeta(), LOPSIDED, method=method, num_draws=2000)
+    assert posterior.correction is not None and posterior.correction.resampled
+    assert repr(posterior).startswith(f"Fit(Beta per pair by {method}, resampled, ")
+    assert "log_weight" not in posterior.sample_stats
     mean, spread = exact_logits()
     # Weights have an error of their own, as that of the effective proposals.
-    slack = 3.0 * spread.max() / np.sqrt(found.correction.effective_proposals)
-    drawn = logit(found.draws["preference"])
+    slack = 3.0 * spread.max() / np.sqrt(posterior.correction.effective_proposals)
+    drawn = logit(posterior.draws["preference"])
     assert worst_disagreement(drawn, mean, slack) > FALSE_ALARM
     np.testing.assert_allclose(drawn.std(axis=(0, 1)), spread, rtol=0.06)
-    fresh = np.concatenate([found.fresh(jax.random.key(seed), 2000)["preference"][None]
-                            for seed in range(2)])  # fmt: skip
+    again = [posterior.fresh(jax.random.key(seed), 2000) for seed in range(2)]
+    fresh = np.stack([draws["preference"] for draws in again])
     assert worst_disagreement(logit(fresh), mean, slack) > FALSE_ALARM
 
 
@@ -66,8 +66,8 @@ def test_plain_draws_are_called_what_they_are():
     # Nothing was resampled, so that nothing was mended, however good the weights are.
     assert plain.correction.has_good_weights and not plain.correction.trusted
     assert "leave out resample=False" in plain.remarks[0] and plain.doubts
-    told = plain.to_datatree(log_likelihood=False, num_prior_draws=2).attrs
-    assert told["trusted"] == 0 and plain.doubts[0] in told["remarks"]
+    output = plain.to_datatree(log_likelihood=False, num_prior_draws=2).attrs
+    assert output["trusted"] == 0 and plain.doubts[0] in output["remarks"]
     mended = report(fit(PairwiseBeta(), LOPSIDED, method="laplace"), with_loo=False)
     assert mended.good and "Weights corrected the normal distribution" in str(mended)
     many = Comparisons.from_wins(100.0 * (LOPSIDED.wins + 2.0 * (1.0 - np.eye(3))))
@@ -83,12 +83,12 @@ def test_bad_weights_are_not_used():
     for step in (1, 2, 4, 8, 16):
         wins[np.arange(0, 32, 2 * step), np.arange(step, 32, 2 * step)] = 1
     model = BradleyTerry(prior_scale=20.0)
-    found = fit(model, Comparisons.from_wins(wins), method="laplace")
-    assert found.correction is not None and not found.correction.resampled
-    assert found.correction.pareto_k > 0.7
-    assert found.correction.num_proposals == 4000
-    assert found.sample_stats["log_weight"].shape == (4, 1000)
-    judged = report(found, with_loo=False)
+    posterior = fit(model, Comparisons.from_wins(wins), method="laplace")
+    assert posterior.correction is not None and not posterior.correction.resampled
+    assert posterior.correction.pareto_k > 0.7
+    assert posterior.correction.num_proposals == 4000
+    assert posterior.sample_stats["log_weight"].shape == (4, 1000)
+    judged = report(posterior, with_loo=False)
     assert not judged.good and "resample=True" not in judged.against()
     for words in ("far from normal", "no weights can mend the draws", "method='nuts'"):
         assert words in str(judged)
@@ -98,11 +98,13 @@ def test_without_votes_the_normal_distribution_is_exact():
     """Weights are equal but for rounding, whose tail means nothing."""
     empty = Comparisons.from_rows("abc", [], [], np.zeros((0, 3)))
     with pytest.warns(UserWarning, match="never compared"):
-        found = fit(BradleyTerry(zero_sum=True), empty, method="laplace", num_draws=50)
-    assert found.correction is not None and found.correction.resampled
-    assert found.correction.pareto_k < 0.5
-    assert found.correction.num_different == 200
-    assert report(found).good
+        posterior = fit(
+            BradleyTerry(zero_sum=True), empty, method="laplace", num_draws=50
+        )
+    assert posterior.correction is not None and posterior.correction.resampled
+    assert posterior.correction.pareto_k < 0.5
+    assert posterior.correction.num_different == 200
+    assert report(posterior).good
 
 
 def test_weights_where_the_posterior_has_no_density():

@@ -44,15 +44,15 @@ def test_the_mode_is_that_of_the_dense_fit(model):
     neutral = {"neutral": (np.arange(960) % 7 == 0).astype(float)}
     data = votes(120, 960, columns=neutral)
     data = data if model.ties else data.without_ties()
-    found, dense = fit_mode(model, data), fit(model, data, method="laplace",
+    mode, dense = fit_mode(model, data), fit(model, data, method="laplace",
                                               num_draws=10, resample=False)  # fmt: skip
-    assert found.converged
+    assert mode.converged
     utility = dense.mode["utility"].values
-    np.testing.assert_allclose(found.utility, utility - utility.mean(), atol=1e-6)
-    assert abs(found.utility.sum()) < 1e-6
+    np.testing.assert_allclose(mode.utility, utility - utility.mean(), atol=1e-6)
+    assert abs(mode.utility.sum()) < 1e-6
     extras = [dense.mode[x].item() for x in ("first_advantage", model.tie_name)
               if x in dense.mode]  # fmt: skip
-    np.testing.assert_allclose(found.point[: len(extras)], extras, atol=1e-6)
+    np.testing.assert_allclose(mode.point[: len(extras)], extras, atol=1e-6)
     # Variances from the factor of the dense curvature, zero-sum coordinates undone.
     state = dense.extras["laplace"]
     inverse = np.linalg.inv(state.factor @ state.factor.T)
@@ -63,7 +63,7 @@ def test_the_mode_is_that_of_the_dense_fit(model):
         inverse = basis @ inverse[count:, count:] @ basis.T
     else:
         inverse = inverse[len(extras) :, len(extras) :]
-    said = found.contrasts(["arm 0", "arm 17", "arm 119"], "arm 5", probability=0.5)
+    said = mode.contrasts(["arm 0", "arm 17", "arm 119"], "arm 5", probability=0.5)
     for name, low, high in zip(said["arm"].values, said["lower"].values,
                                said["upper"].values, strict=True):  # fmt: skip
         arm = int(name.split()[1])
@@ -86,7 +86,7 @@ def test_differences_of_the_mode_are_those_of_draws():
     inner = [name for name in names if name not in ("arm 0", "arm 4")]
     for name, error in (("mean", 0.02), ("lower", 0.04), ("upper", 0.04),
                         ("p_better", 0.03), ("p_equivalent", 0.03)):  # fmt: skip
-        one, other = (each[name].sel(arm=inner).values for each in (drawn, normal))
+        one, other = (item[name].sel(arm=inner).values for item in (drawn, normal))
         np.testing.assert_allclose(one, other, atol=error)
     assert float(normal["p_equivalent"].sel(arm="arm 2")) == 1.0
     assert float(drawn["upper"].sel(arm="arm 2")) == 0.0
@@ -138,14 +138,14 @@ def inverse_of(model, data):
 @pytest.mark.parametrize(("model", "data"), CASES.values(), ids=CASES)
 def test_standard_errors_are_those_of_the_dense_fit(model, data):
     """The drawn part of a variance is a mean of squares of normal numbers."""
-    found, number = fit_mode(model, data), 400
-    table = found.standings(num_draws=number).sel(arm=list(data.arm_names))
-    np.testing.assert_allclose(table["score"], found.utility)
+    mode, number = fit_mode(model, data), 400
+    table = mode.standings(num_draws=number).sel(arm=list(data.arm_names))
+    np.testing.assert_allclose(table["score"], mode.utility)
     exact = np.diag(inverse_of(model, data))
     share = 1.0 - 1.0 / data.num_arms
-    own = share**2 / found.precision.diagonal()[found.coordinates.extras :]
-    drawn = table["error"].values ** 2 - own
-    chance = chi2.cdf(number * drawn / (exact - own), number)
+    expected = share**2 / mode.precision.diagonal()[mode.coordinates.extras :]
+    drawn = table["error"].values ** 2 - expected
+    chance = chi2.cdf(number * drawn / (exact - expected), number)
     assert 2 * np.minimum(chance, 1 - chance).min() > FALSE_ALARM / data.num_arms
     # The error of the estimate that is told is that of this distribution.
     said = table["mcse"].values * 2 * table["error"].values
@@ -160,16 +160,16 @@ def test_standard_errors_are_those_of_the_dense_fit(model, data):
 @pytest.mark.parametrize(("model", "data"), CASES.values(), ids=CASES)
 def test_draws_by_perturbation_have_the_inverse_of_the_curvature(model, data):
     """Brought to the identity by the dense covariance: Nagao's test, and the mean."""
-    found, number = fit_mode(model, data), 2000
-    draws = found.sample_utilities(5, number)
+    mode, number = fit_mode(model, data), 2000
+    draws = mode.sample_utilities(5, number)
     np.testing.assert_allclose(draws.sum(axis=1), 0.0, atol=1e-9)
-    assert not np.array_equal(draws, found.sample_utilities(6, number))
-    again = found.sample_utilities(5, number)
+    assert not np.array_equal(draws, mode.sample_utilities(6, number))
+    again = mode.sample_utilities(5, number)
     np.testing.assert_array_equal(draws, again)
     sizes, ways = np.linalg.eigh(inverse_of(model, data))
-    kept = sizes > 1e-9  # The sum of utilities is 0.
-    assert kept.sum() == data.num_arms - 1
-    plain = (draws - found.utility) @ (ways[:, kept] / np.sqrt(sizes[kept]))
+    chosen = sizes > 1e-9  # The sum of utilities is 0.
+    assert chosen.sum() == data.num_arms - 1
+    plain = (draws - mode.utility) @ (ways[:, chosen] / np.sqrt(sizes[chosen]))
     size = plain.shape[1]
     mean = number * np.square(plain.mean(axis=0)).sum()
     assert chi2.sf(mean, size) > FALSE_ALARM
@@ -197,18 +197,18 @@ def test_an_arm_without_a_vote_is_as_uncertain_as_its_prior():
 def test_of_coefficients_alone_errors_are_exact():
     data = with_covariates(votes(30, 300).without_ties())
     model = BradleyTerry(covariates=True)
-    found = fit_mode(model, data)
-    table = found.standings(num_draws=1).sel(arm=list(data.arm_names))
+    mode = fit_mode(model, data)
+    table = mode.standings(num_draws=1).sel(arm=list(data.arm_names))
     exact = np.sqrt(np.diag(inverse_of(model, data)))
     np.testing.assert_allclose(table["error"], exact, rtol=1e-6)
     assert not table["mcse"].any()
-    spread = found.sample_utilities(0, 4000).std(axis=0)
+    spread = mode.sample_utilities(0, 4000).std(axis=0)
     np.testing.assert_allclose(spread, exact, rtol=6 / np.sqrt(2 * 4000))
 
 
 def test_draws_of_the_mode_are_asked_for_rightly():
-    found = fit_mode(BradleyTerry(ties=True), votes(4, 30))
-    for call in (found.sample_utilities, found.standings):
+    mode = fit_mode(BradleyTerry(ties=True), votes(4, 30))
+    for call in (mode.sample_utilities, mode.standings):
         for number in (0, 10**9, 2.5, "5"):
             given = {"num_draws": number, "rng_key": 0}
             with pytest.raises(FitError, match="num_draws must be"):
@@ -216,7 +216,7 @@ def test_draws_of_the_mode_are_asked_for_rightly():
         with pytest.raises(FitError, match="rng_key must be an integer"):
             call(num_draws=3, rng_key="x")
     with pytest.raises(FitError, match="probability must be"):
-        found.standings(1.5)
+        mode.standings(1.5)
 
 
 @pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
@@ -228,15 +228,15 @@ def test_from_3000_arms_on_there_is_no_table_of_pairs(monkeypatch):
         plain = getattr(np, name)
 
         def watched(shape, *rest, plain=plain, **more):
-            found = plain(shape, *rest, **more)
-            made.append(found.size)
-            return found
+            result = plain(shape, *rest, **more)
+            made.append(result.size)
+            return result
 
         monkeypatch.setattr(np, name, watched)
-    found = fit_mode(BradleyTerry(ties=True), data)
-    assert found.converged and len(data.parts()) >= 1 and data.strong_parts()
-    found.contrasts(["arm 1"], "arm 2")
-    found.standings(num_draws=3)
+    mode = fit_mode(BradleyTerry(ties=True), data)
+    assert mode.converged and len(data.parts()) >= 1 and data.strong_parts()
+    mode.contrasts(["arm 1"], "arm 2")
+    mode.standings(num_draws=3)
     assert made and max(made) < 4000 * 100
     assert "wins" not in vars(data)
     with pytest.raises(FitError, match="at most 3000 arms.*fit_mode"):
@@ -248,8 +248,8 @@ def test_what_has_no_sparse_mode_is_refused():
     for model in (BradleyTerry(ties=True, learn_scale=True), "bradley-terry"):
         with pytest.raises(FitError, match="model must.*use fit()"):
             fit_mode(model, data)
-    found = fit_mode(BradleyTerry(ties=True), data)
+    mode = fit_mode(BradleyTerry(ties=True), data)
     with pytest.raises(Exception, match="unknown arm 'milk'"):
-        found.contrasts(["milk"], "arm 1")
+        mode.contrasts(["milk"], "arm 1")
     with pytest.raises(FitError, match="reference must be an arm"):
         contrasts(fit(BradleyTerry(ties=True), data, num_draws=10), "milk")

@@ -31,20 +31,20 @@ def log_joint(point, *, prior=2.0):
 
 
 def test_the_mode_has_names_and_is_a_maximum():
-    found = fit(BradleyTerry(ties=True, order_effect=True), SHOWN, method="laplace")
-    mode = found.mode
+    posterior = fit(BradleyTerry(ties=True, order_effect=True), SHOWN, method="laplace")
+    mode = posterior.mode
     assert mode["utility"].dims == ("arm",)
     assert mode["arm"].values.tolist() == ["a", "b", "c"]
     best = [float(mode["first_advantage"]), float(mode["log_tie"]),
             *mode["utility"].values]  # fmt: skip
     top = log_joint(best)
-    for place in range(5):
+    for index in range(5):
         for step in (-1e-3, 1e-3):
             moved = [*best]
-            moved[place] += step
+            moved[index] += step
             assert log_joint(moved) < top
     np.testing.assert_allclose(
-        jax.numpy.asarray(found.extras["laplace"].mode), best, rtol=1e-6
+        jax.numpy.asarray(posterior.extras["laplace"].mode), best, rtol=1e-6
     )
 
 
@@ -57,10 +57,10 @@ def test_the_mode_is_asked_of_laplace_only():
 
 
 def test_quantities_of_no_arm():
-    found = fit(BradleyTerry(ties=True, order_effect=True), SHOWN, method="laplace")
-    rows = parameter_summary(found, 0.5)
+    posterior = fit(BradleyTerry(ties=True, order_effect=True), SHOWN, method="laplace")
+    rows = parameter_summary(posterior, 0.5)
     assert [row["parameter"] for row in rows] == ["first_advantage", "log_tie"]
-    draws = found.draws["first_advantage"].reshape(-1)
+    draws = posterior.draws["first_advantage"].reshape(-1)
     assert rows[0]["mean"] == pytest.approx(draws.mean())
     assert rows[0]["lower"] == pytest.approx(np.quantile(draws, 0.25))
     assert rows[0]["upper"] == pytest.approx(np.quantile(draws, 0.75))
@@ -74,14 +74,14 @@ def test_quantities_of_no_arm():
         "coefficient[price]"
     ]
     with pytest.raises(FitError, match="probability"):
-        parameter_summary(found, 1.0)
+        parameter_summary(posterior, 1.0)
 
 
 def test_the_table_is_that_of_its_parts():
-    found = fit(PairwiseBeta(ties=True), SHOWN)
-    table = standings(found, 0.8)
-    probabilities = found.winner_probabilities()
-    ranks = found.rank_intervals(0.8)
+    posterior = fit(PairwiseBeta(ties=True), SHOWN)
+    table = standings(posterior, 0.8)
+    probabilities = posterior.winner_probabilities()
+    ranks = posterior.rank_intervals(0.8)
     assert table.attrs["condorcet_exists"] == float(probabilities["condorcet_exists"])
     for arm in table["arm"].values:
         row = table.sel(arm=arm)

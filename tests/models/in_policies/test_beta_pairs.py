@@ -35,15 +35,15 @@ def test_state_of_kernels_is_the_posterior_of_the_model(prior):
     exact = model.exact_posterior(model.arrays(Comparisons.from_wins(WINS)))
     tail, table = standalone(half_tail), tail_table()
     rates = standalone(rates_above_half)
-    for place, (i, j) in enumerate(zip(*np.triu_indices(4, 1), strict=True)):
+    for index, (i, j) in enumerate(zip(*np.triu_indices(4, 1), strict=True)):
         here, there = (np.flatnonzero(order == arm)[0] for arm in (i, j))
         first = float(WINS[i, j] + pseudo[here, there])
         second = float(WINS[j, i] + pseudo[there, here])
-        assert (first, second) == (exact.for_first[place], exact.for_second[place])
-        found = rates(first, second, tail(first, second, table))
+        assert (first, second) == (exact.for_first[index], exact.for_second[index])
+        result = rates(first, second, tail(first, second, table))
         probability = special.betainc(second, first, 0.5)
-        np.testing.assert_allclose(np.exp(-found[0]), probability, rtol=1e-11)
-        np.testing.assert_allclose(np.exp(-found[1]), 1.0 - probability, atol=1e-12)
+        np.testing.assert_allclose(np.exp(-result[0]), probability, rtol=1e-11)
+        np.testing.assert_allclose(np.exp(-result[1]), 1.0 - probability, atol=1e-12)
 
 
 def test_integers_stay_integers():

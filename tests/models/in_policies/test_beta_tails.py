@@ -111,19 +111,19 @@ def test_logarithms_of_tails_reach_below_every_number():
     shares = np.concatenate([rng.uniform(0, 0.5, 20), rng.uniform(0, 0.1, 20),
                              rng.uniform(0, 2, 20) / np.sqrt(totals[40:])])  # fmt: skip
     smallest = 0.0
-    for place, (total, share) in enumerate(zip(totals, shares, strict=True)):
+    for index, (total, share) in enumerate(zip(totals, shares, strict=True)):
         fewer = max(1.0, total * (0.5 - min(share, 0.5)))
         more = max(total - fewer, fewer)
-        if place % 2:
+        if index % 2:
             fewer, more = round(fewer), round(more)
         a, b = mpmath.mpf(more), mpmath.mpf(fewer)
         with mpmath.workdps(40):
             # DLMF 8.17.8.
             exact = mpmath.log(mpmath.hyp2f1(1, a + b, a + 1, 0.5) / a / 2 ** (a + b))
             exact -= mpmath.loggamma(a) + mpmath.loggamma(b) - mpmath.loggamma(a + b)
-        found = logarithm(float(more), float(fewer), table)
-        assert found == pytest.approx(float(exact), rel=1e-12, abs=1e-11)
-        smallest = min(smallest, found)
+        result = logarithm(float(more), float(fewer), table)
+        assert result == pytest.approx(float(exact), rel=1e-12, abs=1e-11)
+        smallest = min(smallest, result)
     assert smallest < -10_000
 
 
@@ -230,11 +230,14 @@ def test_tails_of_kernels_match_logarithms_of_scipy(prior):
     """Whatever the prior, and as far as a number goes: some are near 1e-300."""
     tail, table = kernel("half_tail"), scalar_betas.tail_table()
     parameters = np.array(LOPSIDED) + prior
-    found = [[tail(*each, table), tail(*each[::-1], table)] for each in parameters]
+    result = [
+        [tail(*parameter, table), tail(*parameter[::-1], table)]
+        for parameter in parameters
+    ]
     expected = stats.beta.logsf(0.5, *parameters.T)
     # Beyond its table, tails of integers below 1e-33 may be anything small.
     checked = expected > (math.log(SMALLEST_CHECKED) if prior == 1.0 else -math.inf)
     assert checked.sum() >= 10
     np.testing.assert_allclose(
-        np.log(found)[checked], np.stack([expected] * 2, axis=1)[checked], atol=5e-12
+        np.log(result)[checked], np.stack([expected] * 2, axis=1)[checked], atol=5e-12
     )

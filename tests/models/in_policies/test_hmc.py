@@ -14,7 +14,7 @@ from bayesduel.models.in_policies.modes import NormalApproximation
 from bayesduel.models.in_policies.pair_models import VoteTables
 from bayesduel.posteriors import HMC, Laplace
 from tests.models.in_policies.models_of_ones_own import ShownFirst
-from tests.models.in_policies.voting import CASES, comparisons, sample, told
+from tests.models.in_policies.voting import CASES, after_votes, comparisons, sample
 
 FALSE_ALARM = 1e-5
 """Of one test, all pairs together."""
@@ -34,15 +34,15 @@ def p_values(draws, reference):
 def exact_draws(model, case):
     """Draw from the posterior: by importance, from a normal distribution that is
     close."""
-    found = fit(
+    posterior = fit(
         model, comparisons(*CASES[case]), method="laplace", rng_key=5, num_draws=2500
     )
-    assert found.extras["correction"].resampled
-    return np.concatenate(list(found.matrices()))
+    assert posterior.extras["correction"].resampled
+    return np.concatenate(list(posterior.matrices()))
 
 
 def walked(posterior, case):
-    state = told(posterior, *CASES[case], at_once=8, settle=4)
+    state = after_votes(posterior, *CASES[case], at_once=8, settle=4)
     with jax.enable_x64(True):
         key = jax.random.key(2)
         return np.asarray(sample(posterior, key, state, posterior.chains))
@@ -71,7 +71,7 @@ def test_the_normal_distribution_is_another_one():
     """Negative control: of an arm that never lost the posterior is skew."""
     model = BradleyTerry(order_effect=True)
     posterior = Laplace(model)
-    state = told(posterior, *CASES["never lost"], at_once=8, settle=4)
+    state = after_votes(posterior, *CASES["never lost"], at_once=8, settle=4)
     with jax.enable_x64(True):
         draws = np.asarray(sample(posterior, jax.random.key(2), state, CHAINS))
     values = p_values(draws, exact_draws(model, "never lost"))

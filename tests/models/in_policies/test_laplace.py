@@ -10,19 +10,23 @@ from scipy import special, stats
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models import BradleyTerry, MultinomialLogit, PairwiseBeta, Thurstone
-from bayesduel.models.in_policies.pair_models import VoteTables
+from bayesduel.models.in_policies.pair_models import (
+    AutomaticDensity,
+    PairModel,
+    VoteTables,
+)
 from bayesduel.posteriors import Laplace
 from bayesduel.types import Outcome
 from tests.compiling import quick_jit
 from tests.models.in_policies.models_of_ones_own import InNumPy, KnownArms, ShownFirst
 from tests.models.in_policies.voting import (
     CASES,
+    after_votes,
     comparisons,
     init,
     mean,
     normal_of_fit,
     sample,
-    told,
     update,
 )
 
@@ -62,14 +66,14 @@ def test_state_is_that_of_a_fit(name, case):
     """
     posterior = Laplace(MODELS[name])
     data = comparisons(*CASES[case])
-    found = normal_of_fit(MODELS[name], data)
-    state = told(posterior, *CASES[case])
-    np.testing.assert_allclose(state.distribution.mode, found.mode, atol=1e-3)
-    state = told(posterior, *CASES[case], settle=1)
-    np.testing.assert_allclose(state.distribution.mode, found.mode, atol=1e-6)
+    result = normal_of_fit(MODELS[name], data)
+    state = after_votes(posterior, *CASES[case])
+    np.testing.assert_allclose(state.distribution.mode, result.mode, atol=1e-3)
+    state = after_votes(posterior, *CASES[case], settle=1)
+    np.testing.assert_allclose(state.distribution.mode, result.mode, atol=1e-6)
     ours, theirs = (
         np.linalg.inv(np.asarray(x) @ np.asarray(x).T)
-        for x in (state.distribution.factor, found.factor)
+        for x in (state.distribution.factor, result.factor)
     )
     np.testing.assert_allclose(ours, theirs, rtol=2e-6, atol=1e-7)
 
@@ -81,12 +85,12 @@ def test_covariates_are_those_of_a_fit():
     posterior = Laplace(model, covariates=FEATURES)
     posterior.check(4)
     won, lost = CASES["lopsided"]
-    state = told(posterior, won, lost, settle=1)
+    state = after_votes(posterior, won, lost, settle=1)
     data = comparisons(won, lost).with_covariates(FEATURES)
-    found = normal_of_fit(model, data)
-    np.testing.assert_allclose(state.distribution.mode, found.mode, atol=1e-6)
+    result = normal_of_fit(model, data)
+    np.testing.assert_allclose(state.distribution.mode, result.mode, atol=1e-6)
     np.testing.assert_allclose(
-        state.distribution.factor, found.factor, rtol=1e-5, atol=1e-7
+        state.distribution.factor, result.factor, rtol=1e-5, atol=1e-7
     )
 
 
@@ -98,21 +102,21 @@ def test_covariates_are_those_of_a_fit():
     ],
     ids=["zero sum", "ties and order"],
 )
-def test_closed_forms_are_the_derivatives_of_the_density(model):
+def test_closed_forms_are_the_derivatives_of_the_density(model, monkeypatch):
     """At points far from the mode too."""
     pairs = Laplace(model).pairs(4)
     assert pairs.in_closed_form
     with jax.enable_x64(True):
-        votes = VoteTables(*(jnp.asarray(each) for each in CASES["lopsided"]))
+        votes = VoteTables(*(jnp.asarray(table) for table in CASES["lopsided"]))
+        closed = pairs.density(votes)
+        monkeypatch.setattr(PairModel, "_closed", None)
+        by_numpyro = Laplace(model).pairs(4).density(votes).log_density
 
         @quick_jit
         def both(point):
             return [
-                (each.log_density(point), *each.gradient_and_hessian(point))
-                for each in (
-                    pairs.density(votes),
-                    pairs.density(votes, automatic=True),
-                )
+                (density.log_density(point), *density.gradient_and_hessian(point))
+                for density in (closed, AutomaticDensity(by_numpyro))
             ]
 
         rng = np.random.default_rng(0)
@@ -125,8 +129,8 @@ def test_closed_forms_are_the_derivatives_of_the_density(model):
 def test_mean_is_exactly_even_where_nothing_is_known():
     with jax.enable_x64(True):
         posterior = Laplace(MODELS["thurstone"])
-        found = mean(posterior, init(posterior, jax.random.key(0), 4))
-    np.testing.assert_allclose(found, 0.5, atol=1e-15)
+        result = mean(posterior, init(posterior, jax.random.key(0), 4))
+    np.testing.assert_allclose(result, 0.5, atol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -142,29 +146,29 @@ def test_mean_is_exactly_even_where_nothing_is_known():
 def test_mean_is_that_of_the_normal_distribution(name, votes):
     """Closer than that of as many independent draws, by integration over each gap."""
     posterior = Laplace(model := MODELS[name])
-    state = told(posterior, *votes, at_once=40)
+    state = after_votes(posterior, *votes, at_once=40)
     with jax.enable_x64(True):
-        found = np.asarray(mean(posterior, state))
+        result = np.asarray(mean(posterior, state))
     covariance = np.linalg.inv(state.distribution.factor @ state.distribution.factor.T)
     nodes, weights = np.polynomial.hermite_e.hermegauss(101)
     distribution = stats.norm.cdf if isinstance(model, Thurstone) else special.expit
     unit = np.sqrt(2.0) if isinstance(model, Thurstone) else 1.0
     errors, spreads = [], []
-    for i, j in zip(*np.triu_indices(len(found), 1), strict=True):
-        gap = np.eye(len(found))[i] - np.eye(len(found))[j]
+    for i, j in zip(*np.triu_indices(len(result), 1), strict=True):
+        gap = np.eye(len(result))[i] - np.eye(len(result))[j]
         spread = np.sqrt(gap @ covariance @ gap)
         probabilities = distribution(
             (gap @ state.distribution.mode + spread * nodes) / unit
         )
         first, second = (weights @ probabilities**k / weights.sum() for k in (1, 2))
-        errors.append(found[i, j] - first)
+        errors.append(result[i, j] - first)
         spreads.append(second - first**2)
     assert np.mean(np.square(errors)) < np.mean(spreads) / 256
 
 
 def test_utilities_describe_the_draws_of_the_same_key():
     posterior = Laplace(MODELS["bradley-terry"])
-    state = told(posterior, *CASES["lopsided"])
+    state = after_votes(posterior, *CASES["lopsided"])
     with jax.enable_x64(True):
         key = jax.random.key(3)
         theta = np.asarray(sample(posterior, key, state, 50))
@@ -185,15 +189,15 @@ def test_models_that_know_their_arms_follow_the_order():
     moved = posterior.in_order(jnp.asarray(order, dtype=jnp.int32))
     square = np.ix_(order, order)
     won, lost = CASES["lopsided"]
-    plain = told(posterior, won, lost, at_once=40, settle=4)
-    other = told(moved, won[square], lost[square], at_once=40, settle=4)
+    plain = after_votes(posterior, won, lost, at_once=40, settle=4)
+    other = after_votes(moved, won[square], lost[square], at_once=40, settle=4)
     with jax.enable_x64(True):
         one, two = (
-            np.asarray(mean(*each)) for each in ((posterior, plain), (moved, other))
+            np.asarray(mean(*item)) for item in ((posterior, plain), (moved, other))
         )
         prior, first = (
-            np.asarray(mean(each, init(each, jax.random.key(0), 4)))
-            for each in (posterior, moved)
+            np.asarray(mean(item, init(item, jax.random.key(0), 4)))
+            for item in (posterior, moved)
         )
     np.testing.assert_allclose(two, one[square], atol=1e-6)
     np.testing.assert_allclose(first, prior[square], atol=1e-9)
@@ -203,7 +207,7 @@ def test_models_that_know_their_arms_follow_the_order():
 def test_a_self_duel_teaches_nothing():
     posterior = Laplace()
     won, lost = CASES["lopsided"]
-    state = told(posterior, won, lost, settle=2)
+    state = after_votes(posterior, won, lost, settle=2)
     with jax.enable_x64(True):
         one, arm = jnp.int64(1), jnp.int32(2)
         votes = Outcome(one, one, one)

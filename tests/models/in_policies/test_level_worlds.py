@@ -12,7 +12,7 @@ from bayesduel.models.fit.laplace_draws import density_of
 from bayesduel.posteriors import Laplace
 from tests.compiling import quick_jit
 from tests.models.in_policies.models_of_ones_own import OnAScale
-from tests.models.in_policies.voting import CASES, comparisons, init, table, told
+from tests.models.in_policies.voting import CASES, after_votes, comparisons, init, table
 
 pytestmark = pytest.mark.usefixtures("hardly_optimized")
 
@@ -42,8 +42,8 @@ def level_world(posterior, state, leader, rival):
 
 def world_of(posterior, state, leader, rival):
     with jax.enable_x64(True):
-        found = level_world(posterior, state, jnp.int32(leader), jnp.int32(rival))
-        return np.asarray(found.preference), float(found.fall)
+        result = level_world(posterior, state, jnp.int32(leader), jnp.int32(rival))
+        return np.asarray(result.preference), float(result.fall)
 
 
 def by_scipy(model, data, mode, leader, rival):
@@ -55,15 +55,15 @@ def by_scipy(model, data, mode, leader, rival):
         return utility[leader] - utility[rival]
 
     top = float(target.log_densities(mode[None])[0])
-    found = minimize(
+    result = minimize(
         lambda point: top - float(target.log_densities(point[None])[0]),
         mode,
         method="SLSQP",
         constraints={"type": "eq", "fun": gap},
         options={"ftol": 1e-13, "maxiter": 500},
     )
-    matrix = np.asarray(model.preference_matrices(target.named(found.x[None])))[0]
-    return matrix, found.fun
+    matrix = np.asarray(model.preference_matrices(target.named(result.x[None])))[0]
+    return matrix, result.fun
 
 
 @pytest.mark.parametrize(("name", "case"), WORLDS)
@@ -74,7 +74,7 @@ def test_worlds_are_those_of_an_optimizer(name, case):
     # The density of a learned scale is not concave, and a step then goes not far.
     steps = 300 if name == "learned scale" else 20
     posterior = Laplace(model, steps, covariates)
-    state = told(posterior, *CASES[case], at_once=40, settle=2)
+    state = after_votes(posterior, *CASES[case], at_once=40, settle=2)
     data = comparisons(*CASES[case])
     data = data if covariates is None else data.with_covariates(covariates)
     mode = np.asarray(state.distribution.mode)
@@ -97,7 +97,7 @@ def test_two_arms_are_level_where_both_are_at_the_mean():
     for wins, losses in ((5, 0), (7, 3), (60, 1)):
         won = table({(0, 1): wins, (1, 0): losses})
         posterior = Laplace(MODELS["bradley-terry"], 20)
-        state = told(posterior, won, 0 * won, settle=2)
+        state = after_votes(posterior, won, 0 * won, settle=2)
         matrix, fall = world_of(posterior, state, 0, 1)
         np.testing.assert_allclose(matrix[:2, :2], 0.5, rtol=1e-12)
         np.testing.assert_allclose(matrix, 0.5, atol=1e-9)
@@ -109,7 +109,7 @@ def test_two_arms_are_level_where_both_are_at_the_mean():
 
 def test_the_mode_is_the_world_of_the_leader_itself():
     posterior = Laplace(MODELS["bradley-terry"], 20)
-    state = told(posterior, *CASES["lopsided"])
+    state = after_votes(posterior, *CASES["lopsided"])
     with jax.enable_x64(True):
         at_mode = quick_jit(posterior.matrices_at)(state, state.distribution.mode[None])
     for arm in range(4):

@@ -19,11 +19,11 @@ from bayesduel.policies.parameter_values import with_features
 from bayesduel.posteriors import HMC, Laplace
 from tests.models.in_policies.voting import (
     CASES,
+    after_votes,
     comparisons,
     init,
     mean,
     normal_of_fit,
-    told,
 )
 
 FEATURES = np.array([[1.0, 0.0], [0.5, 2.0], [-1.0, 1.0], [0.3, -0.7]])
@@ -34,12 +34,12 @@ MATRIX = generators.random_linear_utilities(np.random.default_rng(11), 20, 2).ma
 @pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
 def test_state_is_that_of_a_fit(case):
     model = LinearUtilities(FEATURES)
-    state = told(Laplace(model), *CASES[case], settle=1)
+    state = after_votes(Laplace(model), *CASES[case], settle=1)
     data = comparisons(*CASES[case])
-    found = normal_of_fit(model, data)
-    np.testing.assert_allclose(state.distribution.mode, found.mode, atol=1e-6)
+    posterior = normal_of_fit(model, data)
+    np.testing.assert_allclose(state.distribution.mode, posterior.mode, atol=1e-6)
     np.testing.assert_allclose(
-        state.distribution.factor, found.factor, rtol=1e-5, atol=1e-7
+        state.distribution.factor, posterior.factor, rtol=1e-5, atol=1e-7
     )
 
 
@@ -49,7 +49,7 @@ def test_small_features_are_followed_to_the_mode():
     size = 1e-2
     model = LinearUtilities(size * FEATURES, covariate_scale=10.0 / size)
     won, lost = CASES["never lost"]
-    state = told(Laplace(model, newton_steps=3), won, lost, at_once=40, settle=4)
+    state = after_votes(Laplace(model, newton_steps=3), won, lost, at_once=40, settle=4)
     expected = normal_of_fit(model, comparisons(won, lost)).mode
     np.testing.assert_allclose(state.distribution.mode, expected, rtol=1e-5)
 
@@ -60,11 +60,11 @@ def test_draws_follow_the_order_of_the_arms():
     moved = posterior.in_order(jnp.asarray(order, dtype=jnp.int32))
     square = np.ix_(order, order)
     won, lost = CASES["lopsided"]
-    plain = told(posterior, won, lost, at_once=40, settle=4)
-    other = told(moved, won[square], lost[square], at_once=40, settle=4)
+    plain = after_votes(posterior, won, lost, at_once=40, settle=4)
+    other = after_votes(moved, won[square], lost[square], at_once=40, settle=4)
     with jax.enable_x64(True):
         one, two = (
-            np.asarray(mean(*each)) for each in ((posterior, plain), (moved, other))
+            np.asarray(mean(*item)) for item in ((posterior, plain), (moved, other))
         )
         prior = np.asarray(mean(posterior, init(posterior, jax.random.key(0), 4)))
     np.testing.assert_allclose(two, one[square], atol=1e-6)
@@ -77,15 +77,15 @@ def test_features_of_the_instance_are_found():
     """As if the model had them; arms are shuffled in every run."""
     settings = {"num_runs": 4, "horizon": 300, "seed": 1}
     policy = policies.parse_policy("d-ts:look_ahead=false,posterior=linear")
-    found = bayesduel.simulate(MATRIX, policy, **settings)
-    assert found.attrs["policy"] == policy.label
-    np.testing.assert_array_equal(found["features"], MATRIX.features)
-    own = Laplace(LinearUtilities(MATRIX.features))
-    own = policies.get("d-ts", posterior=own, look_ahead=False)
-    other = bayesduel.simulate(MATRIX, own, **settings)
-    np.testing.assert_array_equal(found["plays"], other["plays"])
+    result = bayesduel.simulate(MATRIX, policy, **settings)
+    assert result.attrs["policy"] == policy.label
+    np.testing.assert_array_equal(result["features"], MATRIX.features)
+    expected = Laplace(LinearUtilities(MATRIX.features))
+    expected = policies.get("d-ts", posterior=expected, look_ahead=False)
+    other = bayesduel.simulate(MATRIX, expected, **settings)
+    np.testing.assert_array_equal(result["plays"], other["plays"])
     best = int(np.argmax(MATRIX.values.sum(axis=1)))
-    assert np.all(found["recommendation"] == best)
+    assert np.all(result["recommendation"] == best)
 
 
 def test_who_is_told():

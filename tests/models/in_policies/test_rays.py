@@ -23,10 +23,10 @@ from tests.compiling import quick_jit
 from tests.models.in_policies.models_of_ones_own import OnAScale, ShownFirst
 from tests.models.in_policies.voting import (
     CASES,
+    after_votes,
     comparisons,
     normal_of_fit,
     sample,
-    told,
 )
 from tests.reference.rays import points_on_rays as by_bisection
 
@@ -50,7 +50,7 @@ def cases(names):
 def test_draws_solve_the_equation(name, case):
     """That of the module, by bisection, for the same normal numbers."""
     posterior, number = Laplace(MODELS[name]), 200
-    state = told(posterior, *CASES[case], at_once=40, settle=2)
+    state = after_votes(posterior, *CASES[case], at_once=40, settle=2)
     key, distribution = jax.random.key(3), state.distribution
     with jax.enable_x64(True):
         drawn = np.asarray(sample(posterior, key, state, number))
@@ -64,8 +64,8 @@ def test_draws_solve_the_equation(name, case):
     with jax.enable_x64(True):
         at = quick_jit(posterior.matrices_at)
         matrices, normal = (
-            np.asarray(at(state, jnp.asarray(each)))
-            for each in (points, distribution.mode + ways)
+            np.asarray(at(state, jnp.asarray(item)))
+            for item in (points, distribution.mode + ways)
         )
     error = np.abs(np.log(drawn / matrices))
     assert np.quantile(error, 0.99) < 2e-3 and np.max(error) < 0.05
@@ -96,7 +96,7 @@ def test_draws_of_the_leader_need_no_solution(name):
 
     few = np.array([[0, 4, 6, 4], [2, 0, 5, 3], [1, 2, 0, 3], [1, 2, 2, 0]])
     for won in (few, 4 * few):
-        state = told(posterior, won, 0 * won, at_once=40, settle=2)
+        state = after_votes(posterior, won, 0 * won, at_once=40, settle=2)
         with jax.enable_x64(True):
             state = jax.tree.map(jnp.asarray, state)
             leader, stay, some, full = jax.tree.map(np.asarray, both(state))
@@ -113,9 +113,9 @@ def test_of_a_normal_posterior_draws_are_its_own():
         density = AutomaticDensity(
             lambda x: 3.0 - 0.5 * jnp.sum(jnp.square((x - 1.0) @ factor))
         )
-        found = draw_on_rays(jax.random.key(1), density, distribution, 500)
+        result = draw_on_rays(jax.random.key(1), density, distribution, 500)
         white = np.asarray(jax.random.normal(jax.random.key(1), (3, 500), jnp.float64))
-    np.testing.assert_allclose((np.asarray(found) - 1.0) @ factor, white.T, atol=1e-9)
+    np.testing.assert_allclose((np.asarray(result) - 1.0) @ factor, white.T, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -131,10 +131,10 @@ def test_of_a_normal_posterior_draws_are_its_own():
 def test_draws_are_finite_whatever_the_density(height):
     with jax.enable_x64(True):
         distribution = NormalApproximation(jnp.zeros(1), jnp.eye(1))
-        found = draw_on_rays(
+        result = draw_on_rays(
             jax.random.key(0), AutomaticDensity(height), distribution, 300
         )
-    assert np.all(np.isfinite(found))
+    assert np.all(np.isfinite(result))
 
 
 @partial(quick_jit, static_argnums=0)
@@ -162,8 +162,8 @@ def probability_of_another(model, won, number=720):
         best = partial(best_on_rays, model, *rays)
         for _ in range(40):
             middle = 0.5 * (low + high)
-            found, top = best(jnp.asarray(middle))
-            inside = np.asarray(found == top)
+            result, top = best(jnp.asarray(middle))
+            inside = np.asarray(result == top)
             low, high = np.where(inside, middle, low), np.where(inside, high, middle)
     return float(np.mean(np.exp(-0.5 * high**2)))
 
@@ -241,7 +241,7 @@ def test_the_mode_is_right_however_wide_the_prior():
     tables[1][0, 1:] = 5
     for won in tables:
         won = won * (1 - np.eye(len(won), dtype=int))
-        state = told(Laplace(model), won, 0 * won, at_once=1, settle=1)
+        state = after_votes(Laplace(model), won, 0 * won, at_once=1, settle=1)
         data = comparisons(won, 0 * won)
         # A concave function has one mode, where a Newton step leads nowhere.
         density, mode = (
@@ -253,7 +253,7 @@ def test_the_mode_is_right_however_wide_the_prior():
 
 
 def regret_of(matrix, name, runs, checkpoints, seed):
-    found = bayesduel.simulate(
+    result = bayesduel.simulate(
         matrix,
         policies.parse_policy(name),
         num_runs=runs,
@@ -261,7 +261,7 @@ def regret_of(matrix, name, runs, checkpoints, seed):
         checkpoints=checkpoints,
         seed=seed,
     )
-    return found["regret"].sel(notion="copeland").values.squeeze()
+    return result["regret"].sel(notion="copeland").values.squeeze()
 
 
 @pytest.mark.slow

@@ -84,7 +84,7 @@ LOPSIDED = np.array(
 """Choices of the six pairs of four arms: arm 0 hardly ever loses, one pair is idle."""
 
 
-def told(posterior, counts, nobody):
+def after_votes(posterior, counts, nobody):
     """Return the posterior and its state after all choices, a set at a time."""
     model = posterior.over(4, 2, no_choice=nobody is not None)
     update = quick_jit(model.update)
@@ -110,17 +110,17 @@ def test_state_is_that_of_a_fit(name, votes, monkeypatch):
         monkeypatch.setattr(modes, "_STEPS", 6)
     choice_model, no_choice = MODELS[name]
     nobody = np.array([2, 0, 5, 1, 0, 0]) * bool(votes.any()) if no_choice else None
-    model, state = told(SetLaplace(choice_model), votes, nobody)
+    model, state = after_votes(SetLaplace(choice_model), votes, nobody)
     names, offered = ("a", "b", "c", "d"), all_sets(4, 2)
     last = np.zeros(6) if nobody is None else nobody
     table = np.column_stack([votes, last]).astype(float)
     data = Choices(names, offered, table, outside=no_choice)
     posterior = fit(choice_model, data, method="laplace", num_draws=10)
-    found = posterior.extras["laplace"]
-    np.testing.assert_allclose(state.mode, found.mode, atol=1e-6)
+    result = posterior.extras["laplace"]
+    np.testing.assert_allclose(state.mode, result.mode, atol=1e-6)
     ours, theirs = (
         np.linalg.inv(np.asarray(x) @ np.asarray(x).T)
-        for x in (state.factor, found.factor)
+        for x in (state.factor, result.factor)
     )
     np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
     with jax.enable_x64(True):
@@ -130,7 +130,7 @@ def test_state_is_that_of_a_fit(name, votes, monkeypatch):
         draws = np.asarray(sample(jax.random.key(5), state, 200))
         shape = len(state.mode), 200
         white = np.asarray(jax.random.normal(jax.random.key(5), shape, jnp.float64)).T
-    np.testing.assert_allclose(utility, found.mode, atol=1e-6)
+    np.testing.assert_allclose(utility, result.mode, atol=1e-6)
     # Coordinates are utilities here.
     density = density_of(choice_model, choice_model.arrays(data)).log_densities
     ways = np.linalg.solve(np.asarray(state.factor).T, white.T).T

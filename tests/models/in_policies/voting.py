@@ -13,10 +13,10 @@ from tests.compiling import quick_jit
 
 def table(entries, num_arms=4):
     """Return a square table with some entries."""
-    found = np.zeros((num_arms, num_arms), dtype=np.int64)
-    for place, value in entries.items():
-        found[place] = value
-    return found
+    result = np.zeros((num_arms, num_arms), dtype=np.int64)
+    for index, value in entries.items():
+        result[index] = value
+    return result
 
 
 CASES = {
@@ -53,7 +53,7 @@ def mean(posterior, state):
     return posterior.mean(state)
 
 
-def told(posterior, won, lost, at_once=2, settle=0):
+def after_votes(posterior, won, lost, at_once=2, settle=0):
     """Tell a posterior all votes, a few at a time; return its state.
 
     After that, ``settle`` rounds bring no vote.
@@ -91,5 +91,5 @@ def comparisons(won, lost, **fields):
 
 def normal_of_fit(model, data):
     """Return mode and factor that a fit to data finds by Laplace's method."""
-    found = fit(model, data, method="laplace", num_draws=4, resample=False)
-    return found.extras["laplace"]
+    posterior = fit(model, data, method="laplace", num_draws=4, resample=False)
+    return posterior.extras["laplace"]
