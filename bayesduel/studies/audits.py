@@ -61,25 +61,25 @@ class StoredAudit:
     votes_since: int = 0
 
     @classmethod
-    def made(cls, state: StudyState, found: StoppingAudit, width: float) -> Self:
+    def made(cls, state: StudyState, audit: StoppingAudit, width: float) -> Self:
         """Return what is kept of an audit of a study in this state."""
         names = [field.name for field in fields(MeasuredRate)]
         return cls(
-            policy=found.policy,
+            policy=audit.policy,
             model=repr(state.settings.model),
             arms=state.active_names,
             votes=state.num_all,
-            delta=found.delta,
+            delta=audit.delta,
             width=width,
-            budget=found.budget,
-            look_every=found.look_every,
-            num_runs=found.num_runs,
-            seed=found.seed,
+            budget=audit.budget,
+            look_every=audit.look_every,
+            num_runs=audit.num_runs,
+            seed=audit.seed,
             rates=tuple(
                 MeasuredRate(**{name: getattr(row, name) for name in names})
-                for row in found.rows()
+                for row in audit.rows()
             ),
-            remarks=found.remarks,
+            remarks=audit.remarks,
         )
 
     def as_event(self) -> Audited:
@@ -98,12 +98,12 @@ class StoredAudit:
 
     def words(self, rule: str) -> str:
         """Return in words how often a rule stopped wrongly."""
-        found = self.rate(rule)
-        if found is None:
+        rate = self.rate(rule)
+        if rate is None:
             return "not measured for this model"
         return (
-            f"{found.false_share:.1%} wrong (95%: {found.false_lower:.1%} to "
-            f"{found.false_upper:.1%}), {found.undecided_share:.0%} undecided"
+            f"{rate.false_share:.1%} wrong (95%: {rate.false_lower:.1%} to "
+            f"{rate.false_upper:.1%}), {rate.undecided_share:.0%} undecided"
         )
 
     def about(self) -> str:
@@ -143,7 +143,7 @@ def stored_audit(state: StudyState) -> StoredAudit | None:
     body = dict(state.audit)
     for name in ("arms", "remarks"):
         body[name] = tuple(body[name])
-    body["rates"] = tuple(MeasuredRate(**each) for each in body["rates"])
+    body["rates"] = tuple(MeasuredRate(**rate) for rate in body["rates"])
     then, now = body["arms"], state.active_names
     return StoredAudit(
         **body,
@@ -171,7 +171,7 @@ def audit_of(state: StudyState, budget: int | None, **options: Any) -> StoppingA
     rules |= {name: rule for name, rule in usual.items()
               if name not in ("anytime", "posterior")}  # fmt: skip
     policy, remark = who_is_simulated(settings)
-    found = audit_stopping(
+    audit = audit_stopping(
         posterior, policy, rules=rules, delta=settings.delta, width=settings.width,
         budget=budget, prices=state.pair_prices, **options,
     )  # fmt: skip
@@ -182,4 +182,4 @@ def audit_of(state: StudyState, budget: int | None, **options: Any) -> StoppingA
         remarks.append("what ends the asking, but for the budget, is not simulated")
     if settings.judging.both_orders == "nothing":
         remarks.append("contradictions, which use up the budget, are not simulated")
-    return replace(found, policy=settings.policy, remarks=tuple(remarks))
+    return replace(audit, policy=settings.policy, remarks=tuple(remarks))

@@ -213,13 +213,13 @@ def _address_of(path: Path, *, read_only: bool) -> str:
     return f"{path.absolute().as_uri()}?mode={mode}"
 
 
-def _place_of(path: Path) -> tuple[int, int] | None:
+def _identity_of(path: Path) -> tuple[int, int] | None:
     # Which file is at a path now.
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 class EventLog:
@@ -235,7 +235,7 @@ class EventLog:
     ) -> None:
         self.path, self.wait = path, wait
         self._turn = threading.RLock()
-        self._place = _place_of(path)
+        self._place = _identity_of(path)
         with reading(path):
             # One object may serve several threads; `writing` and `read` take turns.
             self._connection = sqlite3.connect(
@@ -360,20 +360,20 @@ class EventLog:
             finally:
                 if not is_within and self._connection.in_transaction:
                     run("ROLLBACK")
-        found = []
+        events = []
         with reading(self.path):
             for row in rows:
                 event = event_of(row, after + 1, digest)
                 if seal is None:
                     check_names(event)
                 after, digest = event.number, event.digest
-                found.append(event)
+                events.append(event)
         if seal is not None and seal != [(after, digest)]:
             rule = f"its seal is not that of event {after}: events are missing, or the "
             raise StudyFileError(
                 str(self.path), f"{rule}file was replaced", after, remedy=RESTORE
             )
-        return found
+        return events
 
     def digest_of(self, number: int) -> str | None:
         """Return the checksum that the file has of an event."""
@@ -389,7 +389,7 @@ class EventLog:
         """
         if self._format == 1:
             return ""
-        found = hashlib.sha256()
+        checksum = hashlib.sha256()
         with self._turn, reading(self.path):
             rows = self._connection.execute(
                 "SELECT number, time, kind || '/' || body || digest FROM events "
@@ -399,9 +399,9 @@ class EventLog:
             while some := rows.fetchmany(_ROWS_AT_ONCE):
                 *numbers, texts = zip(*some, strict=True)
                 # Written out in decimals, times would take longer than all else.
-                found.update(np.array(numbers).tobytes())
-                found.update("".join(texts).encode())
-        return found.hexdigest()
+                checksum.update(np.array(numbers).tobytes())
+                checksum.update("".join(texts).encode())
+        return checksum.hexdigest()
 
     @closed_block
     def writing(self) -> Generator[None]:
@@ -414,13 +414,13 @@ class EventLog:
                 back = ["ROLLBACK TO within", "RELEASE within"]
             else:
                 begin, end, back = "BEGIN IMMEDIATE", "COMMIT", ["ROLLBACK"]
-                self._check_place()
+                self._check_file()
             try:
                 # Ctrl-C while it waits for others raises once it has begun.
                 run(begin)
                 yield
                 if not is_within:
-                    self._check_place()
+                    self._check_file()
                 run(end)
             except BaseException:
                 if self._connection.in_transaction:
@@ -437,7 +437,7 @@ class EventLog:
     @property
     def is_moved(self) -> bool:
         """Whether the file that was opened is no longer the one at its path."""
-        return _place_of(self.path) != self._place
+        return _identity_of(self.path) != self._place
 
     def wait_at_most(self, seconds: float) -> None:
         """Wait so long for other programs that hold the file, and not two minutes."""
@@ -445,8 +445,8 @@ class EventLog:
         with self._turn, reading(self.path):
             self._connection.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}")
 
-    def _check_place(self) -> None:
-        if _place_of(self.path) != self._place:
+    def _check_file(self) -> None:
+        if _identity_of(self.path) != self._place:
             raise StudyFileError(
                 str(self.path),
                 "the file was deleted or replaced while it was open; nothing of this "
@@ -474,8 +474,8 @@ class EventLog:
         run = self._connection.execute
         rows = run("SELECT number, time, kind, body, NULL FROM events ORDER BY number")
         chain, digest = [], BEGINNING
-        for place, row in enumerate(rows.fetchall(), 1):
-            digest = event_of(row, place, digest).digest
+        for number, row in enumerate(rows.fetchall(), 1):
+            digest = event_of(row, number, digest).digest
             chain.append((*row[:4], digest))
         run("ALTER TABLE events RENAME TO unchained")
         for statement in _TABLES.split(";")[:-1]:
@@ -499,12 +499,12 @@ class EventLog:
             self._turn,
             writing_to(path),
             renamed_when_whole(path, PRIVATE) as unfinished,
-            closing(sqlite3.connect(unfinished)) as other,
+            closing(sqlite3.connect(unfinished)) as target,
         ):
             # It is no file of ours until it is renamed.
-            other.execute("PRAGMA journal_mode=MEMORY")
-            self._connection.backup(other)
-            other.execute("PRAGMA journal_mode=DELETE")
+            target.execute("PRAGMA journal_mode=MEMORY")
+            self._connection.backup(target)
+            target.execute("PRAGMA journal_mode=DELETE")
 
     def close(self) -> None:
         """Close the file."""
@@ -514,8 +514,8 @@ class EventLog:
 
 def event_of(row: tuple[Any, ...], number: int, before: str) -> Event:
     """Return the event that a row of the file holds, if it follows on a checksum."""
-    found, time, kind, text, stored = row
-    if found != number:
+    row_number, time, kind, text, stored = row
+    if row_number != number:
         raise missing(number)
     if type(time) is not float or type(kind) is not str or type(text) is not str:
         raise broken(number, "a column of it is of another type")

@@ -153,7 +153,7 @@ class VoteRow(NamedTuple):
 
     arms: tuple[int, ...]  # Both are the same once they were merged: nothing counts.
     counts: tuple[int, ...]
-    told: int = 0  # Ties that the policy is told as votes for the first arm.
+    ties_for_first: int = 0  # Ties that are votes for the first arm to policies.
     key: str = ""  # Identifies the vote in other studies.
     worst: bool = False  # The worst of what the best left: not a vote by itself.
 
@@ -225,7 +225,7 @@ _DUEL = {
 
 
 def _is_duel(value: Any) -> bool:
-    scalars = _all(lambda each: type(each) is bool or _is_number(each))
+    scalars = _all(lambda item: type(item) is bool or _is_number(item))
     return (
         _fits(value, _DUEL)
         and value["first"] != value["second"]

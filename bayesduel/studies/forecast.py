@@ -95,8 +95,8 @@ class Forecast:
             return "none: it names an arm now"
         most = f"more than {self.most_votes:,}"
         low, mid, high = (
-            most if each is None else f"{each:,}"
-            for each in (line.lower, line.median, line.upper)
+            most if votes is None else f"{votes:,}"
+            for votes in (line.lower, line.median, line.upper)
         )
         if line.lower is None:
             share = f"{line.undecided:.0%} of the simulated studies"
@@ -120,11 +120,14 @@ def forecast_of(
     lines = []
     for name, rule in simulated_rules(settings, posterior).items():
         needed = votes_needed(state, rule, truths, most_votes, settings.seed)
-        found = np.quantile(needed, [tail, 0.5, 1.0 - tail], method="inverted_cdf")
+        quantiles = np.quantile(needed, [tail, 0.5, 1.0 - tail], method="inverted_cdf")
         lines.append(
             ForecastLine(
                 name,
-                *(int(each) if math.isfinite(each) else None for each in found),
+                *(
+                    int(quantile) if math.isfinite(quantile) else None
+                    for quantile in quantiles
+                ),
                 undecided=float(np.isinf(needed).mean()),
                 within_budget=None if left is None else float((needed <= left).mean()),
             )
@@ -165,13 +168,13 @@ def votes_needed(
     """
     both = np.ix_(state.active, state.active)
     if isinstance(rule, AnytimeEvidence):
-        now = evidence_in_order(state, rule).found
+        now = evidence_in_order(state, rule).outcome
     else:
         now = rule.evaluate(state.wins[both])
     if now.stopped:
         return np.zeros(len(truths))
     share = _decisive_share(state)
-    rounds = [event.duel["round"] for event in state.told if event.duel]
+    rounds = [event.duel["round"] for event in state.policy_events if event.duel]
     kernel = asking_kernel(
         _who_asks(state)[0],
         len(state.active),
@@ -253,10 +256,10 @@ def _who_asks(state: StudyState) -> tuple[str | PolicyBase, str]:
 def _remarks(state: StudyState) -> list[str]:
     settings, share = state.settings, _decisive_share(state)
     taken_back = any(
-        each.withdrawn or each.answer != each.first_answer
-        for each in state.questions.values()
+        question.withdrawn or question.answer != question.first_answer
+        for question in state.questions.values()
     )
-    found = (
+    remarks = (
         (True, _who_asks(state)[1]),
         (taken_back or state.open,
          "votes that are out or were taken back count for nothing here"),
@@ -269,4 +272,4 @@ def _remarks(state: StudyState) -> list[str]:
         (len(settings.stop_when) > 1,
          "the asking is taken to go on until the rule of each line stops"),
     )  # fmt: skip
-    return [text for holds, text in found if holds and text]
+    return [text for holds, text in remarks if holds and text]

@@ -92,8 +92,8 @@ def check_policy(settings: Settings, num_arms: int | None = None) -> PolicyBase:
     arms = [paid.get(name, 0.0) for name in settings.arms[:number]]
     arms += [0.0] * (number - len(arms))
     prices = pair_prices(arms, settings.spending.price)
-    told = with_prices(with_features(policy, known and known[:number]), prices)
-    told.check(number, settings.budget or LONGEST_HORIZON)
+    informed = with_prices(with_features(policy, known and known[:number]), prices)
+    informed.check(number, settings.budget or LONGEST_HORIZON)
     return policy
 
 
@@ -116,33 +116,33 @@ def next_question(
         if dear := _too_dear(state, judge, names, times, replaces=first.number):
             return dear
         reason = f"the other order of question {first.number}"
-        found = question_about(
+        proposal = question_about(
             first.arms[::-1], first.rule, reason, twin_of=first.number
         )
         context = context if first.context is None else first.context
     else:
-        found = _proposal(state, rule, judge, number, state.clock_at(now))
-        if isinstance(found, str):
-            return found
+        proposal = _proposal(state, rule, judge, number, state.clock_at(now))
+        if isinstance(proposal, str):
+            return proposal
         gold = None
-        if found.replaces is None and state.golds:
+        if proposal.replaces is None and state.golds:
             gold = _due_gold(state, judge)
         if gold is not None:
-            place, order = gold
-            if dear := _too_dear(state, judge, state.golds[place]):
+            index, order = gold
+            if dear := _too_dear(state, judge, state.golds[index]):
                 return dear
-            asked = GoldAsked(question, place, settings.lease, judge, context)
+            event = GoldAsked(question, index, settings.lease, judge, context)
             if state.is_of_sets:
-                return asked._replace(order=order)
-            return asked._replace(swapped=order == [1, 0])
-        names = tuple(state.arms[arm] for arm in found.arms)
-        times, again = settings.num_orders, found.replaces
+                return event._replace(order=order)
+            return event._replace(swapped=order == [1, 0])
+        names = tuple(state.arms[arm] for arm in proposal.arms)
+        times, again = settings.num_orders, proposal.replaces
         if dear := _too_dear(state, judge, names, times, replaces=again):
             return dear
         if context is None and settings.contexts:
-            context = _context_of(state, found, number)
+            context = _context_of(state, proposal, number)
         # From the left to the right: each order of a pair as often.
-        cards, rng = [*found.arms], generator(state, -number)
+        cards, rng = [*proposal.arms], generator(state, -number)
         if state.is_of_sets:
             rng.shuffle(cards)
         else:
@@ -150,8 +150,8 @@ def next_question(
             ahead = state.shown[left, right] - state.shown[right, left]
             if ahead > 0 or ahead == 0 and rng.random() < 0.5:
                 cards = [right, left]
-        found = found.about(cards)
-    return found._replace(
+        proposal = proposal.about(cards)
+    return proposal._replace(
         question=question, lease=settings.lease, judge=judge, context=context
     )
 
@@ -164,7 +164,7 @@ def _due_gold(state: StudyState, judge: str | None) -> tuple[int, list[int]] | N
         return None
     rng = random.Random(f"{state.settings.seed}/gold/{state.last + 1}")
     # What is due by now, and 1 where the run ends here.
-    due = share * (record.asked + 1) - record.gold_asked
+    due = share * (record.num_asked + 1) - record.num_gold_asked
     if due <= 0 or (due < 1 and rng.random() >= share / (1 - due + share)):
         return None
     had = Counter(
@@ -174,10 +174,10 @@ def _due_gold(state: StudyState, judge: str | None) -> tuple[int, list[int]] | N
     )
     fewest = min(had[names] for names in state.golds)
     places = [at for at, names in enumerate(state.golds) if had[names] == fewest]
-    place, size = rng.choice(places), state.settings.choose_from
+    index, size = rng.choice(places), state.settings.choose_from
     if state.is_of_sets:
-        return place, rng.sample(range(size), size)
-    return place, [1, 0] if rng.random() < 0.5 else [0, 1]
+        return index, rng.sample(range(size), size)
+    return index, [1, 0] if rng.random() < 0.5 else [0, 1]
 
 
 def _too_dear(
@@ -281,14 +281,14 @@ def _asked_anew(
     return None
 
 
-def _context_of(state: StudyState, asked: Asked, number: int) -> str:
+def _context_of(state: StudyState, question: Asked, number: int) -> str:
     # The context in which a pair was compared least often, then all were. Of a set all
     # of its pairs together. A question that is asked anew keeps its own.
-    before = state.questions.get(asked.replaces or 0)
+    before = state.questions.get(question.replaces or 0)
     if before is not None and before.context is not None:
         return before.context
     mine: Counter[str] = Counter()
-    for pair in combinations(sorted(asked.arms), 2):
+    for pair in combinations(sorted(question.arms), 2):
         mine.update(state.drawn.get(pair, {}))
     counts = {
         text: (mine[text], state.all_drawn[text]) for text in state.settings.contexts

@@ -156,15 +156,15 @@ def _figures(state: StudyState, history: History, probability: float) -> list[st
 
     posterior, delta = fit_votes(state, *_PAGE_DRAWS), state.settings.delta
     scores = plots.forest(posterior, probability=probability)
-    found = [html_image(scores, "scores of the arms")]
+    parts = [html_image(scores, "scores of the arms")]
     if not state.is_of_sets:
         pairs = plots.heat_map(posterior)
-        found += ["<h2>Who met whom</h2>"]
-        found += [html_image(pairs, "probabilities and votes of all pairs")]
+        parts += ["<h2>Who met whom</h2>"]
+        parts += [html_image(pairs, "probabilities and votes of all pairs")]
     words = "probability of being the best, and of an error, over the votes"
     note = "Below: the error probabilities by which the rules decide; the gray line is "
     return [
-        *found,
+        *parts,
         "<h2>Over the votes</h2>",
         html_image(draw_history(history, delta), words),
         small_print(f"{note}{delta:g}."),
@@ -217,9 +217,9 @@ def html_table(
     lines = [("th", heads), *(("td", row) for row in rows)]
     body = ""
     for tag, cells in lines:
-        for place, cell in enumerate(cells):
-            kind = ' class="number"' if numbers and place else ""
-            body += f"{'' if place else '<tr>'}<{tag}{kind}>{escape(cell)}</{tag}>"
+        for column, cell in enumerate(cells):
+            kind = ' class="number"' if numbers and column else ""
+            body += f"{'' if column else '<tr>'}<{tag}{kind}>{escape(cell)}</{tag}>"
         body += "</tr>\n"
     return f'<div class="wide"><table>\n{body}</table></div>'
 
@@ -242,36 +242,36 @@ class History(NamedTuple):
 
 def history_of(events: Sequence[Event]) -> tuple[StudyState, History]:
     """Replay a study, looking at up to 25 evenly spaced votes; return its end too."""
-    answers = [place for place, each in enumerate(events) if each.kind == "answered"]
+    answers = [at for at, event in enumerate(events) if event.kind == "answered"]
     chosen = np.linspace(0, len(answers) - 1, min(_MOST_POINTS, len(answers)))
-    looked = {answers[int(round(place))] for place in chosen} | {len(events) - 1}
+    looked = {answers[int(round(at))] for at in chosen} | {len(events) - 1}
     state = StudyState.begin(events[0])
-    found = History([], {}, {})
-    for place, event in enumerate(events):
-        if place:
+    history = History([], {}, {})
+    for at, event in enumerate(events):
+        if at:
             state.apply(event)
-        if place in looked and state.num_all:
-            _look(state, found)
-    for values in found.shares.values():
-        values += [math.nan] * (len(found.votes) - len(values))
-    return state, found
+        if at in looked and state.num_all:
+            _look(state, history)
+    for values in history.shares.values():
+        values += [math.nan] * (len(history.votes) - len(values))
+    return state, history
 
 
-def _look(state: StudyState, found: History) -> None:
+def _look(state: StudyState, history: History) -> None:
     posterior = fit_votes(state, *_PAST_DRAWS)
-    before = len(found.votes)
-    found.votes.append(state.num_all)
+    before = len(history.votes)
+    history.votes.append(state.num_all)
     shares = posterior.winner_shares()["copeland"]
     if len(posterior.parts) > 1:
         # Each part has a best arm of its own, which is another question.
         shares = np.full(len(shares), math.nan)
     for name, share in zip(posterior.arm_names, shares.tolist(), strict=True):
-        values = found.shares.setdefault(name, [])
+        values = history.shares.setdefault(name, [])
         values += [math.nan] * (before - len(values)) + [share]
     for line in stopping_of(state, posterior):
         if line.is_error:
             error = min(1.0, math.exp(-line.evidence))
-            found.errors.setdefault(line.rule, []).append(error)
+            history.errors.setdefault(line.rule, []).append(error)
 
 
 def draw_history(history: History, delta: float) -> StyledFigure:

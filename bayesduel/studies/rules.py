@@ -61,7 +61,7 @@ class Rule:
     def snapshot(self, state: StudyState) -> Any:
         """Return what it knows, None where it knows that soon again."""
 
-    def recall(self, found: Any) -> None:
+    def recall(self, snapshot: Any) -> None:
         """Go on from what :meth:`snapshot` returned."""
 
 
@@ -159,8 +159,8 @@ class SetRule(Rule):
             scores = np.full((size, count), -np.inf)
             draws = 1 if self._name == "logit-ts" else size
             self.prepare(state)
-            found = self._posterior.sample_utilities(rng.getrandbits(32), draws)
-            scores[:, state.active] = found
+            utilities = self._posterior.sample_utilities(rng.getrandbits(32), draws)
+            scores[:, state.active] = utilities
             reason = "the best arms of a draw"
             if draws > 1:
                 reason = "each the best arm of a draw, of those not yet taken"

@@ -44,7 +44,7 @@ class Question:
     context: Any
     rule: str
     reason: str
-    asked: float
+    asked_at: float
     lease: float
     request: int | None = None  # Event by which the policy asked for this vote.
     replaces: int | None = None
@@ -85,7 +85,7 @@ class Question:
     @property
     def is_right(self) -> bool:
         """Whether the answer names the best of a gold question, or best and worst."""
-        named = [self.arms[place] for place in named_places(str(self.answer))]
+        named = [self.arms[index] for index in named_places(str(self.answer))]
         return bool(named) and named == [0, len(self.arms) - 1][: len(named)]
 
     @property
@@ -103,8 +103,8 @@ class JudgeRecord:
     price: float | None = None  # None for what the study pays.
     trusted: bool = False  # Whatever they say of gold questions.
     is_aside: bool = False
-    asked: int = 0
-    gold_asked: int = 0
+    num_asked: int = 0
+    num_gold_asked: int = 0
     answered: int = 0
     gold_answered: int = 0
     gold_right: int = 0
@@ -116,7 +116,7 @@ class JudgeRecord:
 class VotesFromElsewhere(NamedTuple):
     """Votes that were imported when so many questions had been asked."""
 
-    asked: int
+    num_asked: int
     rows: list[VoteRow]
 
 
@@ -162,8 +162,8 @@ def _counts_of(
     # named, then by place what the best left, and the counts of that.
     best, *worst = named_places(answer) or (2,)
     places = range(number + (number == 2))
-    left = tuple((place, int(place in worst)) for place in places if place != best)
-    counts = tuple(int(place == best) for place in places)
+    left = tuple((card, int(card in worst)) for card in places if card != best)
+    counts = tuple(int(card == best) for card in places)
     return counts, left if worst else ()
 
 
@@ -179,7 +179,7 @@ class StudyState:
         ``wins[i, j]`` counts votes for i against j; ``ties`` and ``out`` (questions
         without an answer) are symmetric; ``shown[i, j]`` counts questions with i on the
         left.
-    told_wins, told_pairs, told : array, array, list
+    told_wins, told_pairs, policy_events : array, array, list
         What policies see: each tie is a vote for either arm by a coin; votes of each
         pair, with those that are out; and the votes in their order.
     requests, unissued : dict
@@ -211,7 +211,7 @@ class StudyState:
         self.all_drawn: Counter[str] = Counter()
         self.requests: dict[int, PolicyEvent] = {}
         self.unissued: dict[int, PolicyEvent] = {}
-        self.told: list[PolicyEvent] = []
+        self.policy_events: list[PolicyEvent] = []
         self.epoch = self.idle_rounds = self.num_votes = 0
         self.num_nothing = 0  # Contradictions that are no votes.
         self.num_within = 0  # Answers about two arms that were merged into one.
@@ -278,7 +278,7 @@ class StudyState:
         self.last, self.digest = event.number, event.digest
         self.clock, self.time = self.clock_at(event.time), event.time
         # The handler of a kind has its name.
-        what = getattr(self, f"_{event.kind.replace(' ', '_')}")(record)
+        what = getattr(self, f"_on_{event.kind.replace(' ', '_')}")(record)
         if what is not None:
             raise broken(event.number, what)
 
@@ -369,7 +369,7 @@ class StudyState:
         counts, left = _counts_of(str(unit.outcome), len(unit.arms))
         rows = [VoteRow(unit.arms, counts)]
         if left:
-            arms = tuple(unit.arms[place] for place, _ in left)
+            arms = tuple(unit.arms[card] for card, _ in left)
             rows.append(VoteRow(arms, tuple(count for _, count in left), worst=True))
         return rows
 
@@ -387,42 +387,42 @@ class StudyState:
 
     def with_everyone(self) -> Self:
         """Return the state if the judges who are set aside were not."""
-        other = deepcopy(self)
-        for judge, record in other.judges.items():
+        everyone = deepcopy(self)
+        for judge, record in everyone.judges.items():
             if record.is_aside:
-                other._set_aside(judge, aside=False)
-        return other
+                everyone._set_aside(judge, aside=False)
+        return everyone
 
     # Questions. Each handler returns what is wrong with an event, None if nothing is.
 
-    def _asked(self, asked: events.Asked) -> str | None:
-        arms, size = asked.arms, self.settings.choose_from
-        if asked.question != len(self.questions) + 1:
-            return self._out_of_turn(asked)
+    def _on_asked(self, event: events.Asked) -> str | None:
+        arms, size = event.arms, self.settings.choose_from
+        if event.question != len(self.questions) + 1:
+            return self._out_of_turn(event)
         if len({*arms}) != size or len(arms) != size:
             return f"it asks about arms {[*arms]}, and not about {size} different ones"
         if not self._are_there(arms):
             return f"it asks about arms {[*arms]}"
-        first = self.questions.get(asked.twin_of or 0)
-        if asked.twin_of is not None and (
+        first = self.questions.get(event.twin_of or 0)
+        if event.twin_of is not None and (
             first is None
             or not first.twin is first.twin_of is first.gold is None
             or first.arms != arms[::-1]
             or first.withdrawn
         ):
-            return f"it is not the other order of question {asked.twin_of}"
-        if asked.replaces is not None and asked.replaces not in self.waiting:
-            return f"question {asked.replaces}, which it replaces, is not open"
-        duel = asked.duel
+            return f"it is not the other order of question {event.twin_of}"
+        if event.replaces is not None and event.replaces not in self.waiting:
+            return f"question {event.replaces}, which it replaces, is not open"
+        duel = event.duel
         named = ("champion", "first", "second")
         if duel and not self._are_there([duel[name] for name in named]):
             return f"its duel is of arms {duel['first']} and {duel['second']}"
-        serves = asked.request == self.last and duel is not None
-        if asked.request is not None and not (serves or asked.request in self.requests):
-            return f"nothing was asked for in event {asked.request}"
-        question = self._question(asked, arms, asked.rule, asked.reason)
-        question.request, question.replaces = asked.request, asked.replaces
-        question.twin_of = asked.twin_of
+        serves = event.request == self.last and duel is not None
+        if event.request is not None and not (serves or event.request in self.requests):
+            return f"nothing was asked for in event {event.request}"
+        question = self._question(event, arms, event.rule, event.reason)
+        question.request, question.replaces = event.request, event.replaces
+        question.twin_of = event.twin_of
         self.shown[arms[:2]] += 1
         if first is not None:
             first.twin = question.number
@@ -430,57 +430,59 @@ class StudyState:
                 record.halves.pop(first.number, None)
             self._wait_for(first)
             return None
-        if asked.replaces is None and self.settings.contexts:
+        if event.replaces is None and self.settings.contexts:
             if isinstance(context := question.context, str):
                 for pair in combinations(sorted(arms), 2):
                     self.drawn.setdefault(pair, Counter())[context] += 1
                 self.all_drawn[context] += 1
         if duel is not None:
-            self.told.append(PolicyEvent(self.last, None, program=duel.get("program")))
+            self.policy_events.append(
+                PolicyEvent(self.last, None, program=duel.get("program"))
+            )
             self.idle_rounds += duel["idle"]
             request = PolicyEvent(self.last, duel, duel["first"], duel["second"])
             if serves:
                 self.requests[self.last] = self.unissued[self.last] = request
             else:  # It may not be put to this judge.
-                self.told.append(request)
-        if asked.request in self.requests:
-            request = self.requests[asked.request]
-            request.issued += asked.replaces is None
+                self.policy_events.append(request)
+        if event.request in self.requests:
+            request = self.requests[event.request]
+            request.issued += event.replaces is None
             if request.duel and request.issued == request.duel["votes"]:
                 self.unissued.pop(request.number, None)
-        if asked.replaces is not None:
-            old = self.questions[asked.replaces]
+        if event.replaces is not None:
+            old = self.questions[event.replaces]
             old.replaced, old.request = True, None
             self._leave(old)
         self._waits(question)
         return None
 
-    def _gold_asked(self, asked: events.GoldAsked) -> str | None:
+    def _on_gold_asked(self, event: events.GoldAsked) -> str | None:
         size = self.settings.choose_from
-        if asked.gold >= len(self.golds):
-            return f"there is no gold question {asked.gold}"
-        said = asked.swapped if size == 2 else asked.order
-        if said is None or sorted(asked.places) != [*range(size)]:
+        if event.gold >= len(self.golds):
+            return f"there is no gold question {event.gold}"
+        said = event.swapped if size == 2 else event.order
+        if said is None or sorted(event.places) != [*range(size)]:
             return f"it does not say in which order it shows its {size} arms"
-        if asked.question != len(self.questions) + 1:
-            return self._out_of_turn(asked)
-        question = self._question(asked, asked.places, "gold", "the answer is known")
-        question.gold = self.golds[asked.gold]
-        self.judges[question.judge].gold_asked += 1
+        if event.question != len(self.questions) + 1:
+            return self._out_of_turn(event)
+        question = self._question(event, event.places, "gold", "the answer is known")
+        question.gold = self.golds[event.gold]
+        self.judges[question.judge].num_gold_asked += 1
         return None
 
-    def _out_of_turn(self, asked: events.Asked | events.GoldAsked) -> str:
-        return f"question {asked.question} does not follow on {len(self.questions)}"
+    def _out_of_turn(self, event: events.Asked | events.GoldAsked) -> str:
+        return f"question {event.question} does not follow on {len(self.questions)}"
 
     def _question(
-        self, asked: Any, arms: tuple[int, ...], rule: str, reason: str
+        self, event: Any, arms: tuple[int, ...], rule: str, reason: str
     ) -> Question:
-        number, judge = asked.question, asked.judge
+        number, judge = event.question, event.judge
         question = Question(
-            number, arms, judge, asked.context, rule, reason, self.clock, asked.lease
+            number, arms, judge, event.context, rule, reason, self.clock, event.lease
         )
         self.questions[number] = self.open[number] = question
-        self.judges[judge].asked += 1
+        self.judges[judge].num_asked += 1
         return question
 
     def _misfit(self, number: int, *, answered: bool | None = None) -> str | None:
@@ -494,20 +496,20 @@ class StudyState:
             return f"question {number} has {'no' if answered else 'an'} answer"
         return None
 
-    def _answered(self, told: events.Answered) -> str | None:
-        if (what := self._misfit(told.question, answered=False)) is not None:
+    def _on_answered(self, event: events.Answered) -> str | None:
+        if (what := self._misfit(event.question, answered=False)) is not None:
             return what
-        question, answer = self.questions[told.question], told.answer
+        question, answer = self.questions[event.question], event.answer
         worst = self.settings.worst
         if answer not in events.answers_to(len(question.arms), worst=worst):
             return f"its answer is {short(answer)}"
-        question.answer, question.answered_by = answer, told.judge
+        question.answer, question.answered_by = answer, event.judge
         question.first_answer = question.first_answer or answer
         self.open.pop(question.number, None)
         record = self.judges[question.voter]
         record.answered += 1
         # Of several questions at once a judge reads one after the other.
-        question.seconds = self.clock - max(question.asked, record.last)
+        question.seconds = self.clock - max(question.asked_at, record.last)
         record.last = self.clock
         if question.cost is None:
             names = self.names_of(question)
@@ -544,10 +546,10 @@ class StudyState:
         first, second = answers
         return first if first == MIRRORED[str(second)] else how
 
-    def _withdrawn(self, told: events.Withdrawn) -> str | None:
-        if (what := self._misfit(told.question)) is not None:
+    def _on_withdrawn(self, event: events.Withdrawn) -> str | None:
+        if (what := self._misfit(event.question)) is not None:
             return what
-        unit = self.unit_of(self.questions[told.question])
+        unit = self.unit_of(self.questions[event.question])
         for question in self.orders_of(unit):
             question.withdrawn = True
             if unit.gold is None and not unit.is_within:
@@ -563,16 +565,16 @@ class StudyState:
                 self._forget(question)
         return None
 
-    def _undone(self, told: events.Undone) -> str | None:
-        if (what := self._misfit(told.question, answered=True)) is not None:
+    def _on_undone(self, event: events.Undone) -> str | None:
+        if (what := self._misfit(event.question, answered=True)) is not None:
             return what
-        question = self.questions[told.question]
+        question = self.questions[event.question]
         unit = self.unit_of(question)
         if unit.outcome is not None:
             self._take_back(unit)
         self._forget(question)
         question.answer, question.seconds = None, None
-        unit.replaced, question.asked = False, self.clock
+        unit.replaced, question.asked_at = False, self.clock
         self._waits(unit)
         return None
 
@@ -598,7 +600,7 @@ class StudyState:
     def _is_compared(self, name: str) -> bool:
         return name in self.arms and not self.is_retired[self.arms.index(name)]
 
-    def _arm_added(self, added: events.ArmAdded) -> str | None:
+    def _on_arm_added(self, added: events.ArmAdded) -> str | None:
         if added.name in self.arms:
             return f"arm {added.name!r} is there"
         self.arms.append(added.name)
@@ -612,7 +614,7 @@ class StudyState:
         self._begin_anew()
         return None
 
-    def _arm_retired(self, retired: events.ArmRetired) -> str | None:
+    def _on_arm_retired(self, retired: events.ArmRetired) -> str | None:
         if not self._is_compared(retired.name):
             return f"there is no arm {short(retired.name)}"
         arm = self.arms.index(retired.name)
@@ -624,7 +626,7 @@ class StudyState:
         self._begin_anew()
         return None
 
-    def _arm_restored(self, restored: events.ArmRestored) -> str | None:
+    def _on_arm_restored(self, restored: events.ArmRestored) -> str | None:
         name = restored.name
         if name not in self.arms or self.arms.index(name) in self.merged:
             return f"there is no arm {short(name)}"
@@ -634,7 +636,7 @@ class StudyState:
         self._begin_anew()
         return None
 
-    def _arm_renamed(self, renamed: events.ArmRenamed) -> str | None:
+    def _on_arm_renamed(self, renamed: events.ArmRenamed) -> str | None:
         if renamed.name not in self.arms:
             return f"there is no arm {short(renamed.name)}"
         if renamed.to in self.arms:
@@ -643,7 +645,7 @@ class StudyState:
         self._rename(renamed.name, renamed.to)
         return None
 
-    def _arms_merged(self, merged: events.ArmsMerged) -> str | None:
+    def _on_arms_merged(self, merged: events.ArmsMerged) -> str | None:
         for name in (merged.name, merged.into):
             if not self._is_compared(name):
                 return f"there is no arm {short(name)}"
@@ -671,9 +673,9 @@ class StudyState:
             self._count_all(unit, +1, waits=waits)
         drawn, self.drawn = self.drawn, {}
         for pair, counts in drawn.items():
-            one, other = sorted(moved(pair))
-            if one != other:
-                self.drawn.setdefault((one, other), Counter()).update(counts)
+            low, high = sorted(moved(pair))
+            if low != high:
+                self.drawn.setdefault((low, high), Counter()).update(counts)
         for votes in self.imports.values():
             self._count_imported(votes.rows, -1)
             votes.rows[:] = [row._replace(arms=moved(row.arms)) for row in votes.rows]
@@ -685,7 +687,9 @@ class StudyState:
     def _rename(self, name: str, to: str) -> None:
         # Let what was said of an arm be said of another name.
         def named(names: Iterable[str]) -> tuple[str, ...]:
-            return tuple(dict.fromkeys(to if each == name else each for each in names))
+            return tuple(
+                dict.fromkeys(to if known == name else known for known in names)
+            )
 
         for record in self.judges.values():
             record.arms = None if record.arms is None else named(record.arms)
@@ -696,7 +700,7 @@ class StudyState:
 
     # Votes from elsewhere, audits, gold questions, and the terms of judges
 
-    def _imported(self, imported: events.Imported) -> str | None:
+    def _on_imported(self, imported: events.Imported) -> str | None:
         rows = imported.rows
         for row in rows:
             arms, extra = row.arms, len(row.counts) - len(row.arms)
@@ -710,32 +714,32 @@ class StudyState:
                 # Half of the ties each, and the last one of an odd number by a coin.
                 (first, second), (half, odd) = row.arms, divmod(row.counts[2], 2)
                 size = len(self.arms)
-                place = self.last * size**2 + first * size + second
-                odd *= coin(self.settings.seed, -place)
-                rows[at] = row._replace(told=half + odd)
+                toss = self.last * size**2 + first * size + second
+                odd *= coin(self.settings.seed, -toss)
+                rows[at] = row._replace(ties_for_first=half + odd)
         self.imports[self.last] = VotesFromElsewhere(len(self.questions), rows)
         self._count_imported(rows, +1)
         self._begin_anew()
         return None
 
-    def _import_undone(self, undone: events.ImportUndone) -> str | None:
+    def _on_import_undone(self, undone: events.ImportUndone) -> str | None:
         if undone.event not in self.imports:
             return f"event {undone.event} has no imported votes"
         self._count_imported(self.imports.pop(undone.event).rows, -1)
         self._begin_anew()
         return None
 
-    def _audited(self, audited: events.Audited) -> None:
+    def _on_audited(self, audited: events.Audited) -> None:
         self.audit = audited._asdict()
 
-    def _gold_added(self, gold: events.GoldAdded) -> str | None:
+    def _on_gold_added(self, gold: events.GoldAdded) -> str | None:
         names, size = gold.names, self.settings.choose_from
         if not len(names) == len({*names}) == size:
             return f"it is about {short(names)}, not {size} different ones"
         self.golds.append(names)
         return None
 
-    def _judge_set(self, terms: events.JudgeSet) -> None:
+    def _on_judge_set(self, terms: events.JudgeSet) -> None:
         record = self.judges[terms.name]
         record.limit, record.price = terms.limit, terms.price
         record.arms = None if terms.arms is None else tuple(terms.arms)
@@ -826,17 +830,24 @@ class StudyState:
             if self.is_of_sets:
                 self.num_imported += change * row.num_votes
             elif len({*row.arms}) > 1:
-                self._count_pair(row.arms, row.counts, row.told, change)
+                self._count_pair(row.arms, row.counts, row.ties_for_first, change)
                 self.num_imported += change * row.num_votes
 
     def _count_pair(
-        self, pair: tuple[int, ...], counts: tuple[int, ...], told: int, change: int
+        self,
+        pair: tuple[int, ...],
+        counts: tuple[int, ...],
+        ties_for_first: int,
+        change: int,
     ) -> None:
         # So many of the ties are told as votes for its first arm. Tables are touched
         # only where they change: that is most of the time of a replay.
         for_first, for_second, tied = counts
         total = change * (for_first + for_second + tied)
-        for won, ties in ((for_first, told), (for_second, tied - told)):
+        for won, ties in (
+            (for_first, ties_for_first),
+            (for_second, tied - ties_for_first),
+        ):
             self.told_pairs[pair] += total
             if won:
                 self.wins[pair] += change * won
@@ -873,8 +884,8 @@ class StudyState:
             self.num_votes += change
             if not unit.is_set:
                 counts, _ = _counts_of(str(unit.outcome), 2)
-                told = counts[-1] * self._told_left(unit)
-                self._count_pair(unit.arms, counts, told, change)
+                ties_for_first = counts[-1] * self._told_left(unit)
+                self._count_pair(unit.arms, counts, ties_for_first, change)
 
     # The policy
 
@@ -888,7 +899,7 @@ class StudyState:
         # What the policy went through no longer holds: it begins from counts.
         self.epoch += 1
         self.epoch_wins = self.told_wins.copy()
-        self.told, self.requests, self.unissued = [], {}, {}
+        self.policy_events, self.requests, self.unissued = [], {}, {}
 
     def _resolve(self, unit: Question, left: bool | None) -> None:
         # Tell the policy a vote, or that there will be none.
@@ -896,8 +907,8 @@ class StudyState:
         if request is None:
             # Of an arm that was retired meanwhile the policy knows nothing.
             if left is not None and self._are_there(unit.arms):
-                told = self.last, {}, unit.left, unit.right, 1, int(left)
-                self.told.append(PolicyEvent(*told))
+                values = self.last, {}, unit.left, unit.right, 1, int(left)
+                self.policy_events.append(PolicyEvent(*values))
             return
         request.resolved += 1
         if left is not None:
@@ -907,4 +918,4 @@ class StudyState:
             del self.requests[request.number]
             self.unissued.pop(request.number, None)
             request.number = self.last
-            self.told.append(request)
+            self.policy_events.append(request)

@@ -142,23 +142,23 @@ class StudyStatus:
 
     def remarks(self) -> tuple[str, ...]:
         """Say who asks, what does not count, what was spent, and who is retired."""
-        found = [f"{self.policy} chooses the questions"]
+        texts = [f"{self.policy} chooses the questions"]
         if self.idle_rounds:
             times = f"{self.idle_rounds:,} time{'s' * (self.idle_rounds != 1)}"
             alone = "in simulation it would have played its leader against itself"
-            found.append(f"{alone} {times}; these rounds are not asked")
+            texts.append(f"{alone} {times}; these rounds are not asked")
         if self.beyond:
             late = f"{self.beyond} late answers beyond the budget"
-            found.append(f"{late} are kept, and do not count")
+            texts.append(f"{late} are kept, and do not count")
         if self.contradictions:
-            found.append(f"{self.contradictions} contradictions count as no votes")
+            texts.append(f"{self.contradictions} contradictions count as no votes")
         if self.aside:
-            found.append(f"{self.aside} votes of judges set aside do not count")
+            texts.append(f"{self.aside} votes of judges set aside do not count")
         if self.spent:
-            found.append(f"spent: {self.spent:g}")
+            texts.append(f"spent: {self.spent:g}")
         if self.retired:
-            found.append(f"retired: {', '.join(self.retired)}")
-        return tuple(found)
+            texts.append(f"retired: {', '.join(self.retired)}")
+        return tuple(texts)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -228,7 +228,7 @@ def status_of(
     rows, words = standings_of(posterior, probability, full=full or not of_pairs)
     audit, exists = stored_audit(state), words["condorcet_exists"]
     clock = state.clock_at(now)
-    stale = [q for q in state.open.values() if clock - q.asked >= q.lease]
+    stale = [q for q in state.open.values() if clock - q.asked_at >= q.lease]
     leave_out = leave_out or "judges" in state.settings.stop_when
     ties = 0 if state.is_of_sets else np.triu(posterior.data.ties).sum()
     return StudyStatus(
@@ -371,8 +371,8 @@ class VotesStanding:
         rows = [[arm.arm, *arm.cells().values()] for arm in self.arms]
         heads = ["arm", *self.arms[0].cells()]
         left_out = {"lost", "tied", "won"} | ({"part"} if self.parts == 1 else set())
-        kept = [at for at, head in enumerate(heads) if head not in left_out]
-        table = [[row[at] for at in kept] for row in (heads, *rows)]
+        shown = [at for at, head in enumerate(heads) if head not in left_out]
+        table = [[row[at] for at in shown] for row in (heads, *rows)]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = [
             "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
@@ -453,8 +453,8 @@ def standing(
     Examples
     --------
     >>> votes = [("tea", "milk")] * 60 + [("milk", "tea")] * 25 + [("tea", "cola")] * 9
-    >>> found = standing(votes)
-    >>> found.leader, found.may_stop, found.stopping.leader
+    >>> tea = standing(votes)
+    >>> tea.leader, tea.may_stop, tea.stopping.leader
     ('tea', True, 'tea')
     >>> standing(votes[20:]).may_stop
     False
@@ -559,8 +559,8 @@ def _votes_needed(
     def suffices(multiple: float) -> bool:
         more = np.rint(wins + missing(multiple) * matrix.values)
         np.fill_diagonal(more, 0.0)
-        found = anytime_evidence(more, prior=rule.prior, width=rule.width)
-        return bool(found.max() >= threshold)
+        evidence = anytime_evidence(more, prior=rule.prior, width=rule.width)
+        return bool(evidence.max() >= threshold)
 
     low, high = 0.0, 4.0 * threshold
     while not suffices(high):

@@ -112,11 +112,12 @@ class StoppingLine:
         """
         both = self.threshold, self.evidence
         if self.is_error:
-            low, high = (f"error {min(1.0, math.exp(-each)):.2g}" for each in both)
+            low, high = (f"error {min(1.0, math.exp(-value)):.2g}" for value in both)
         else:
             unit = {"budget": " vote", "judges": " judge"}.get(self.rule, "")
             low, high = (
-                f"{each:.10g}{unit}{'s' * (unit != '' and each != 1)}" for each in both
+                f"{value:.10g}{unit}{'s' * (unit != '' and value != 1)}"
+                for value in both
             )
         return low, high
 
@@ -161,16 +162,16 @@ def why_stopped(state: StudyState) -> str:
 
 
 def _line(
-    state: StudyState, rule: str, found: StoppingState, meaning: str
+    state: StudyState, rule: str, outcome: StoppingState, meaning: str
 ) -> StoppingLine:
     names = state.active_names
     return StoppingLine(
         rule=rule,
-        stopped=bool(found.stopped),
-        answer=None if found.answer == NOBODY else names[found.answer],
-        leader=None if found.leader == NOBODY else names[found.leader],
-        evidence=float(found.evidence),
-        threshold=float(found.threshold),
+        stopped=bool(outcome.stopped),
+        answer=None if outcome.answer == NOBODY else names[outcome.answer],
+        leader=None if outcome.leader == NOBODY else names[outcome.leader],
+        evidence=float(outcome.evidence),
+        threshold=float(outcome.threshold),
         meaning=meaning,
     )
 
@@ -186,10 +187,10 @@ def _posterior(state: StudyState, posterior: Fit) -> StoppingLine:
     threshold = -math.log(delta)
     if isinstance(model, PairwiseBeta) and isinstance(model.prior, int | float):
         rule = PosteriorProbability(delta, prior=float(model.prior))
-        found = rule.evaluate(posterior.data.wins)
+        outcome = rule.evaluate(posterior.data.wins)
     elif len(posterior.parts) > 1:
         # Which part has the best arm, only the prior says.
-        found = StoppingState(False, NOBODY, NOBODY, 0.0, threshold)
+        outcome = StoppingState(False, NOBODY, NOBODY, 0.0, threshold)
     else:
         shares = posterior.winner_shares()["copeland"]
         leader = int(np.argmax(shares))
@@ -198,12 +199,12 @@ def _posterior(state: StudyState, posterior: Fit) -> StoppingLine:
         evidence = -math.log(wrong)
         stopped = evidence >= threshold
         answer = leader if stopped else NOBODY
-        found = StoppingState(stopped, answer, leader, evidence, threshold)
+        outcome = StoppingState(stopped, answer, leader, evidence, threshold)
     meaning = (
         f"no arm beats more others with posterior probability {1 - delta:.6g}; looked "
         "at after every vote it errs more often than that"
     )
-    return _line(state, "posterior", found, meaning)
+    return _line(state, "posterior", outcome, meaning)
 
 
 # By the judges
@@ -230,7 +231,7 @@ def leaders_without(state: StudyState) -> tuple[str | None, dict[str, str | None
 
 def _judges(state: StudyState) -> StoppingLine:
     leader, leaders = leaders_without(state)
-    same = sum(other == leader for other in leaders.values())
+    same = sum(without == leader for without in leaders.values())
     needs = max(2, len(leaders))
     stopped = leader is not None and same >= needs
     return StoppingLine(
@@ -284,7 +285,7 @@ def _cost(state: StudyState) -> StoppingLine:
 class InOrder(NamedTuple):
     """The anytime rule applied to votes in the order of asking."""
 
-    found: StoppingState
+    outcome: StoppingState
     held_back: int  # Votes that do not count yet,
     waits_for: int  # and the question whose answer they wait for, 0 if there is none.
     against: int  # Questions that count against whichever arm would be named.
@@ -317,19 +318,22 @@ def evidence_in_order(state: StudyState, rule: AnytimeEvidence) -> InOrder:
         return rule.evaluate(counts.wins[both], counts.unknown[both])
 
     before, at_end, waits_for = _counted(state, skips=False)
-    found, held, counts = said(before), 0, before
+    outcome, held, counts = said(before), 0, before
     if waits_for:
         held = int(at_end.wins.sum() - before.wins.sum())
-        other = said(at_end)
-        if other.evidence > found.evidence:
-            found, held, counts = other, 0, at_end
+        later = said(at_end)
+        if later.evidence > outcome.evidence:
+            outcome, held, counts = later, 0, at_end
     strict = None
     if state.num_skipped:
         cautious, to_end, _ = _counted(state, skips=True)
-        sides = [said(each) for each in (cautious, to_end)[: 1 + bool(waits_for)]]
+        sides = [
+            said(side_counts)
+            for side_counts in (cautious, to_end)[: 1 + bool(waits_for)]
+        ]
         strict = max(sides, key=lambda side: side.evidence)
     against = int(counts.unknown[both].sum()) // 2
-    return InOrder(found, held, waits_for if held else 0, against, strict)
+    return InOrder(outcome, held, waits_for if held else 0, against, strict)
 
 
 def _counted(state: StudyState, *, skips: bool) -> tuple[_Counts, _Counts, int]:
@@ -338,11 +342,11 @@ def _counted(state: StudyState, *, skips: bool) -> tuple[_Counts, _Counts, int]:
     counts, before, waits_for = _Counts(np.zeros(size), np.zeros(size)), None, 0
     end = VotesFromElsewhere(len(state.questions), [])
     imports = iter([*state.imports.values(), end])
-    place, rows = next(imports)
+    position, rows = next(imports)
     for number, question in state.questions.items():
-        while place < number:
+        while position < number:
             counts.add(rows)
-            place, rows = next(imports)
+            position, rows = next(imports)
         if before is None and number in state.waiting:
             before = _Counts(counts.wins.copy(), counts.unknown.copy())
             waits_for = number
@@ -360,7 +364,7 @@ def _counted(state: StudyState, *, skips: bool) -> tuple[_Counts, _Counts, int]:
             counts.unknown[question.arms[::-1]] += 1
         elif answer in MIRRORED:
             counts.add(state.rows_of(question))
-    for _, left in ((place, rows), *imports):
+    for _, left in ((position, rows), *imports):
         counts.add(left)
     return counts if before is None else before, counts, waits_for
 
@@ -388,7 +392,7 @@ def _anytime(state: StudyState) -> StoppingLine:
     counted = evidence_in_order(state, rule)
     chosen = [("imported", state.imports), ("skipped", state.num_skipped),
               ("called a tie", state.ties.any())]  # fmt: skip
-    words = " or ".join(word for word, found in chosen if found)
+    words = " or ".join(word for word, applies in chosen if applies)
     parts = [anytime_meaning(delta, width, words)]
     if counted.held_back:
         parts.append(
@@ -415,4 +419,4 @@ def _anytime(state: StudyState) -> StoppingLine:
             f"whose votes count has changed {state.num_reselected} times, so that the "
             f"error is at most {state.num_reselected + 1} times as much"
         )
-    return _line(state, "anytime", counted.found, "; ".join(parts))
+    return _line(state, "anytime", counted.outcome, "; ".join(parts))

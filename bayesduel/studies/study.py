@@ -175,13 +175,16 @@ class Study:
         self._state: StudyState | None = None
         self._rule: Rule | None = None
         self._resting = self._remark = ""
-        self._kept = 0
+        self._saved = 0
         self._stored = 0, BEGINNING
         try:
             # Begin with what is known of a long study, if it is of the same events.
-            found = snapshots.load(self.path, "state")
-            if found is not None and self._log.prefix(found.number) == found.prefix:
-                self._state, self._kept = found.payload, found.number
+            snapshot = snapshots.load(self.path, "state")
+            if (
+                snapshot is not None
+                and self._log.prefix(snapshot.number) == snapshot.prefix
+            ):
+                self._state, self._saved = snapshot.payload, snapshot.number
             state = self._current()
             self._settings = state.settings
             self._stored = state.last, state.digest
@@ -403,11 +406,11 @@ class Study:
         with suppress(StudyError):  # It is closed, or gone.
             policy = None if self._rule is None else self._rule.snapshot(state)
             if policy is not None and self._log.digest_of(number) == digest:
-                found = snapshots.Snapshot(number, digest, policy)
-                snapshots.save(path, "policy", found)
-            if number >= self._kept + snapshots.EVERY:
-                found = snapshots.Snapshot(number, self._log.prefix(number), state)
-                snapshots.save(path, "state", found)
+                snapshot = snapshots.Snapshot(number, digest, policy)
+                snapshots.save(path, "policy", snapshot)
+            if number >= self._saved + snapshots.EVERY:
+                snapshot = snapshots.Snapshot(number, self._log.prefix(number), state)
+                snapshots.save(path, "state", snapshot)
 
     def _current(self) -> StudyState:
         # The state after all that is stored.
@@ -519,7 +522,7 @@ class Study:
             try:
                 while len(tickets) < count and not self._resting:
                     some = min(_AT_ONCE, count - len(tickets))
-                    tickets += self._asked(some, self._rule, judge, context)
+                    tickets += self._next_tickets(some, self._rule, judge, context)
             except OutputWriteError as error:
                 self._rule = None
                 if not tickets:
@@ -531,7 +534,7 @@ class Study:
                 raise
         return tickets
 
-    def _asked(
+    def _next_tickets(
         self, count: int, rule: Rule, judge: str | None, context: Any
     ) -> list[Ticket]:
         # Store the next questions, all or none.
@@ -546,24 +549,27 @@ class Study:
         tickets = []
         with self._writing() as state:
             for _ in range(count):
-                found = next_question(state, rule, judge, context, self._clock())
-                if isinstance(found, str):
-                    self._resting = found
+                question = next_question(state, rule, judge, context, self._clock())
+                if isinstance(question, str):
+                    self._resting = question
                     break
-                self._append(found)
-                if isinstance(found, events.Asked) and found.duel is not None:
+                self._append(question)
+                if isinstance(question, events.Asked) and question.duel is not None:
                     rule.accepted(state)
-                tickets.append(_ticket_of(state, state.questions[found.question]))
+                tickets.append(_ticket_of(state, state.questions[question.question]))
         return tickets
 
     def _recall_rule(self, rule: Rule) -> None:
         # Let a policy go on from where it was in an earlier session.
-        if len(self._current().told) < snapshots.EVERY_TOLD:
+        if len(self._current().policy_events) < snapshots.EVERY_TOLD:
             return
-        found = snapshots.load(self.path, "policy")
+        snapshot = snapshots.load(self.path, "policy")
         # The chain of the file is known to be sound.
-        if found is not None and self._log.digest_of(found.number) == found.prefix:
-            rule.recall(found.payload)
+        if (
+            snapshot is not None
+            and self._log.digest_of(snapshot.number) == snapshot.prefix
+        ):
+            rule.recall(snapshot.payload)
 
     def open_tickets(self, judge: str | None = None) -> list[Ticket]:
         """Return questions without an answer that were not asked anew, oldest first.
@@ -943,9 +949,9 @@ class Study:
         else:
             data = (read_sets if of_sets else read_comparisons)(votes, **columns)
             named = source or visible(str(votes))
-        found = rows_of(data)
+        given_rows = rows_of(data)
         with self._writing() as state:
-            rows = fitting_rows(state, found, data.arm_names, "votes")
+            rows = fitting_rows(state, given_rows, data.arm_names, "votes")
             counts = [row.written() for row in rows]
             for event in () if again else self.events():
                 known = event.number in state.imports
@@ -985,16 +991,16 @@ class Study:
             Votes that count from now on, and those that did before.
         """
         refuse_control_characters(source, "source", StudyError)
-        arms, found = votes_of_study(other)
+        arms, theirs = votes_of_study(other)
         with self._writing() as state:
-            rows = new_rows(found, self.events(), state)
+            rows = new_rows(theirs, self.events(), state)
             rows = fitting_rows(state, rows, arms, "other")
             if rows:
                 counts = [row.written() for row in rows]
                 source, keys = source or visible(str(other)), [row.key for row in rows]
                 self._append(events.Imported(source, counts, keys))
         new = sum(row.num_votes for row in rows)
-        return new, sum(row.num_votes for row in found) - new
+        return new, sum(row.num_votes for row in theirs) - new
 
     def undo_import(self, event: int) -> bool:
         """Take imported votes back: they count no more.
@@ -1012,8 +1018,8 @@ class Study:
         number = integer_from(event, 1, "event", kind=StudyError)
         with self._writing() as state:
             if number not in state.imports:
-                kinds = ((each.number, each.kind) for each in self.events())
-                known = [place for place, kind in kinds if kind == "imported"]
+                history = self.events()
+                known = [one.number for one in history if one.kind == "imported"]
                 if number not in known:
                     rule = f"must be one that imported votes, among {known}"
                     raise StudyError("event", rule, number)
@@ -1046,8 +1052,10 @@ class Study:
         foreseen = self.forecast() if forecast else None
         # The collector of garbage would look at every question.
         with self._turn, snapshots.without_collector():
-            found = status_of(self._current(), probability, self._clock(), full=full)
-        return replace(found, forecast=foreseen)
+            status_now = status_of(
+                self._current(), probability, self._clock(), full=full
+            )
+        return replace(status_now, forecast=foreseen)
 
     def report(self, probability: float = 0.9, *, forecast: bool = False) -> str:
         """Return one HTML page that needs no other file.
@@ -1172,8 +1180,8 @@ class Study:
         ...     for ticket in study.ask(12):
         ...         better = "left" if ticket.left == "tea" else "right"
         ...         _ = study.tell(ticket, better)
-        ...     found = study.forecast()
-        >>> print(found.words(found.lines[1]))
+        ...     forecast = study.forecast()
+        >>> print(forecast.words(forecast.lines[1]))
         none: it names an arm now
         >>> folder.cleanup()
         """
@@ -1228,15 +1236,15 @@ class Study:
             # A copy: votes and arms may come meanwhile, and the event says of what.
             state = deepcopy(self._current())
         keep = true_or_false(keep, "keep", kind=StudyError)
-        found = audit_of(
+        audit = audit_of(
             state, budget, look_every=look_every, num_runs=num_runs, seed=seed,
             on_progress=on_progress,
         )  # fmt: skip
         if keep:
-            made = StoredAudit.made(state, found, state.settings.width)
+            made = StoredAudit.made(state, audit, state.settings.width)
             with self._writing():
                 self._append(made.as_event())
-        return found
+        return audit
 
 
 def _ticket_of(state: StudyState, question: Question) -> Ticket:

@@ -161,7 +161,7 @@ def test_what_may_not_be_asked_is_replaced(make):
         reasons.append(ticket.reason)
     replaced = [each for each in reasons if "which may not be asked here" in each]
     assert 0 < len(replaced) < 40
-    told = study._current().told
+    told = study._current().policy_events
     voided = [each for each in told if each.duel and not each.votes]
     assert len(voided) == len(replaced)
     assert_policy_replays(study)
@@ -300,7 +300,7 @@ def test_a_policy_that_was_interrupted_is_told_nothing_twice(make, monkeypatch):
     follow = PolicyFollower.follow
 
     def interrupted(self, state):
-        self._follow(state.told[self._read :])
+        self._follow(state.policy_events[self._read :])
         raise KeyboardInterrupt
 
     for turn in range(30):

@@ -346,8 +346,8 @@ def test_verify_finds_questions_that_were_not_its_own(make, policy, options):
     found = verify_study(study.path)
     (foreign,) = found.foreign
     assert foreign.question == number + 2
-    assert foreign.asked == "water against coffee for mine"
-    assert foreign.own != foreign.asked
+    assert foreign.actual == "water against coffee for mine"
+    assert foreign.expected != foreign.actual
     done = invoke(["study", "verify", str(study.path)])
     assert done.exit_code == 2
     assert f"question {number + 2}: water against coffee for mine" in done.stdout

@@ -309,7 +309,7 @@ def test_votes_are_private(path, tmp_path):
 def test_questions_are_stored_in_parts(path, monkeypatch):
     """Others get their turn within an `ask` of thousands; a failure keeps the first."""
     with Study.open(path) as study:
-        stored = study._asked
+        stored = study._next_tickets
         calls = []
 
         def fail_at_the_third(count, *rest):
@@ -318,7 +318,7 @@ def test_questions_are_stored_in_parts(path, monkeypatch):
                 raise OutputWriteError("the disk is full")
             return stored(count, *rest)
 
-        monkeypatch.setattr(study, "_asked", fail_at_the_third)
+        monkeypatch.setattr(study, "_next_tickets", fail_at_the_third)
         tickets = study.ask(250)
         assert calls == [100, 100, 50]
         assert [each.number for each in tickets] == list(range(9, 209))

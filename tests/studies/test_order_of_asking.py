@@ -16,7 +16,7 @@ PROBABILITY = 0.499
 
 def named(study):
     rule = AnytimeEvidence(DELTA, weight=0.5)
-    found = evidence_in_order(study._current(), rule).found
+    found = evidence_in_order(study._current(), rule).outcome
     return found.stopped and found.answer == 0
 
 
@@ -99,13 +99,13 @@ def test_an_open_question_holds_back_or_counts_against(study):
     rule = AnytimeEvidence(0.05, weight=0.5)
     found = evidence_in_order(study._current(), rule)
     ten = rule.evaluate([[0, 10], [0, 0]])
-    assert found.found == ten
+    assert found.outcome == ten
     assert (found.held_back, found.waits_for, found.against) == (10, 11, 0)
     assert "10 of them wait for the answer to question 11" in anytime(study).meaning
     for ticket in tickets[11:20]:
         study.tell(ticket, side(ticket, "a"))
     found = evidence_in_order(study._current(), rule)
-    assert found.found == rule.evaluate([[0, 29], [0, 0]], [[0, 1], [1, 0]])
+    assert found.outcome == rule.evaluate([[0, 29], [0, 0]], [[0, 1], [1, 0]])
     assert (found.held_back, found.waits_for, found.against) == (0, 0, 1)
     assert "against the named arm: 1 not answered" in anytime(study).meaning
 
@@ -118,10 +118,10 @@ def test_a_question_asked_anew_holds_nothing_back(study):
         study.tell(ticket, side(ticket, "a"))
     rule = AnytimeEvidence(0.05, weight=0.5)
     unsure = rule.evaluate([[0, 12], [0, 0]], [[0, 1], [1, 0]])
-    assert evidence_in_order(study._current(), rule).found == unsure
+    assert evidence_in_order(study._current(), rule).outcome == unsure
     study.tell(late, side(late, "a"))
     sure = rule.evaluate([[0, 13], [0, 0]])
-    assert evidence_in_order(study._current(), rule).found == sure
+    assert evidence_in_order(study._current(), rule).outcome == sure
 
 
 def test_skips_are_no_votes_and_it_is_said_what_they_hide(study):
@@ -131,7 +131,7 @@ def test_skips_are_no_votes_and_it_is_said_what_they_hide(study):
         study.skip(ticket)
     rule = AnytimeEvidence(0.05, weight=0.5)
     found = evidence_in_order(study._current(), rule)
-    assert found.found == rule.evaluate([[0, 12], [0, 0]])
+    assert found.outcome == rule.evaluate([[0, 12], [0, 0]])
     strict = rule.evaluate([[0, 12], [0, 0]], [[0, 8], [8, 0]])
     assert found.against_skips == strict
     assert "if skips counted against it too" in anytime(study).meaning

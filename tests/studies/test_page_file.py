@@ -156,7 +156,7 @@ def test_a_file_that_lacks_answers_takes_no_more(study, page):
 def test_an_answer_is_counted_when_it_is_stored(study, page, monkeypatch):
     client = page(study)
     number = client.question()["number"]
-    stored = EventLog._check_place
+    stored = EventLog._check_file
     calls = []
 
     def full(self):
@@ -166,7 +166,7 @@ def test_an_answer_is_counted_when_it_is_stored(study, page, monkeypatch):
         stored(self)
 
     with monkeypatch.context() as patched:
-        patched.setattr(EventLog, "_check_place", full)
+        patched.setattr(EventLog, "_check_file", full)
         status, text = client.post("answer", number=number, answer="left")
     assert (status, text) == (503, "the disk is full")
     status, found = client.post("question")

@@ -388,8 +388,8 @@ def test_a_set_that_suits_somebody_is_found(played):
     _, (foreign,) = forged(played, also=[other])
     shown = [*arms[:2], other]
     assert foreign.question == body["question"]
-    assert foreign.asked.startswith(" against ".join(SIX[arm] for arm in shown))
-    assert foreign.own != foreign.asked
+    assert foreign.actual.startswith(" against ".join(SIX[arm] for arm in shown))
+    assert foreign.expected != foreign.actual
     result = invoke(["study", "verify", str(played.path)])
     assert result.exit_code == 2
     assert "questions that the study would have asked: 12 of 13" in result.stdout
@@ -417,7 +417,7 @@ def test_gold_sets_out_of_turn_are_found(played):
         number += 1
     found = verify_study(played.path)
     assert found.questions == number - 1
-    asked = {each.asked for each in found.foreign}
+    asked = {each.actual for each in found.foreign}
     assert len(found.foreign) >= 2
     assert asked & {"good against bad against fair for gold",
                     "fair against good against bad for gold"}  # fmt: skip

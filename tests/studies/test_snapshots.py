@@ -117,7 +117,7 @@ def of_another_study(path, kept):
     path.unlink()
     with Study.create(path, DRINKS, "balanced", seed=9) as study:
         vote(study, random.Random(8), 20)
-        study._kept = 10**9  # It keeps nothing of its own.
+        study._saved = 10**9  # It keeps nothing of its own.
 
 
 @pytest.mark.parametrize(

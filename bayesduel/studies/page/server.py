@@ -187,9 +187,9 @@ class PageGuard:
             return 421
         token = scope["path"].partition("/")[2].partition("/")[0]
         known = [
-            each
-            for each in self._judges
-            if secrets.compare_digest(token.encode(), each.encode())
+            valid
+            for valid in self._judges
+            if secrets.compare_digest(token.encode(), valid.encode())
         ]
         if not known:
             return 404
@@ -313,7 +313,7 @@ class JudgePage:
         ]
         self.links: dict[str, str] = {}
         """Last part of the address, by judge, of those named by ``judges``."""
-        names = [name for each in judges if (name := checked_judge(each)) is not None]
+        names = [name for given in judges if (name := checked_judge(given)) is not None]
         known: dict[str, str | None] = {self.token: self._judge}
         if names and (judge is not None or token is not None):
             rule = "must be given without judge and token: each has a link"
@@ -346,7 +346,7 @@ class JudgePage:
     @property
     def num_answered(self) -> int:
         """Answers that were stored by this page and not taken back."""
-        return sum(each.num_answered for each in self._sessions.values())
+        return sum(session.num_answered for session in self._sessions.values())
 
     def _page(self, request: Request) -> Response:
         text = Template((_HERE / "page.html").read_text("utf-8")).substitute(
@@ -490,12 +490,12 @@ async def _object_of(request: Request) -> dict[str, Any]:
             content += part
             if len(content) > _LARGEST_BODY:
                 raise HTTPException(413)
-        found = json.loads(content)
+        value = json.loads(content)
     except (ClientDisconnect, ValueError, RecursionError) as error:
         raise HTTPException(400) from error
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise HTTPException(400)
-    return found
+    return value
 
 
 def link_secret(study: Path) -> str:
@@ -510,12 +510,12 @@ def link_secret(study: Path) -> str:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(handle, "w", encoding="ascii") as file:
                 file.write(secrets.token_urlsafe(32))
-        found = path.read_text("ascii").strip()
+        secret = path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise OutputWriteError(f"{path}: cannot be kept or read: {error}") from error
-    if len(found) < 32:
+    if len(secret) < 32:
         raise OutputWriteError(f"{path}: holds no secret; remove it for a new one")
-    return found
+    return secret
 
 
 def signed_token(secret: str, judge: str) -> str:

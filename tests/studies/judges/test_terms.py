@@ -208,7 +208,7 @@ def test_a_policy_is_told_one_vote_for_both_orders(make, policy):
     assert judged.wins.tolist() == study.comparisons().wins.tolist()
     state = study._current()
     assert (state.num_votes, len(state.questions)) == (12, 24)
-    assert sum(each.votes for each in state.told) == 12
+    assert sum(each.votes for each in state.policy_events) == 12
     assert study.status().leader == "tea"
     assert_replays(study)
 

@@ -58,7 +58,7 @@ def verify(*, opened: StudyFile) -> None:
     total = f"{right} of {found.questions}"
     typer.echo(f"questions that the study would have asked: {total}")
     for each in found.foreign:
-        text = f"event {each.event}, question {each.question}: {each.asked}; in its "
-        typer.echo(visible(f"{text}place: {each.own}"))
+        text = f"event {each.event}, question {each.question}: {each.actual}; in its "
+        typer.echo(visible(f"{text}place: {each.expected}"))
     if found.foreign:
         raise StudyError(str(opened.file), "not all of its questions are its own")
