@@ -64,9 +64,9 @@ def described(thing: Callable[..., Any]) -> tuple[str, dict[str, str], str]:
             if text.startswith("As in ") and name in above:
                 parameters[name] = above[name]
     words = [
-        each if each.startswith(" ") else _one_line(_without_marks(each))
+        paragraph if paragraph.startswith(" ") else _one_line(_without_marks(paragraph))
         for part in f"{sections['']}\n\n{sections.get('Notes', '')}".split("\n\n")
-        for each in (_ITEM.split(part)[1:] if _ITEM.match(part) else [part])
+        for paragraph in (_ITEM.split(part)[1:] if _ITEM.match(part) else [part])
     ]
     about = (
         "\n\n".join(filter(None, words)).replace("::\n", ":\n").replace(" :\n", ":\n")
@@ -76,18 +76,18 @@ def described(thing: Callable[..., Any]) -> tuple[str, dict[str, str], str]:
 
 
 def _meanings(sections: dict[str, str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     names: list[str] = []
     for line in sections.get("Parameters", "").splitlines():
         if line and not line[0].isspace():
-            names = [each.strip() for each in line.partition(" :")[0].split(",")]
+            names = [name.strip() for name in line.partition(" :")[0].split(",")]
         for name in names if line[:1].isspace() else ():
-            found[name] = f"{found.get(name, '')}\n{line.strip()}"
-    return {name: _one_line(_without_marks(text)) for name, text in found.items()}
+            meanings[name] = f"{meanings.get(name, '')}\n{line.strip()}"
+    return {name: _one_line(_without_marks(text)) for name, text in meanings.items()}
 
 
 def _without_marks(text: str) -> str:
-    text = _MATH.sub(lambda found: _in_words(found[1]), text)
+    text = _MATH.sub(lambda match: _in_words(match[1]), text)
     for mark, words in _MARKS:
         text = mark.sub(words, text)
     return text

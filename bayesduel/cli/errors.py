@@ -33,9 +33,9 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 """The error of the option parser; public only as the base of this one."""
 
 
-def ended(error: KeyboardInterrupt, out: Path | None, kept: str) -> typer.Exit:
+def ended(error: KeyboardInterrupt, out: Path | None, finished: str) -> typer.Exit:
     """Say what an interrupted command has kept; return what to raise."""
-    return _exit_after(error, go_on(out, kept, error))
+    return _exit_after(error, go_on(out, finished, error))
 
 
 def ended_for_good(error: KeyboardInterrupt, advice: str) -> typer.Exit:

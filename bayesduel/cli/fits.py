@@ -28,10 +28,10 @@ _COUNTS = ("comparisons", "wins", "losses", "ties")
 
 def contrast_rows(apart: xr.Dataset) -> list[dict[str, Any]]:
     """Return a row for each arm: how far it is from the reference arm."""
-    columns = {str(name): each.values.tolist() for name, each in apart.items()}
+    columns = {str(name): column.values.tolist() for name, column in apart.items()}
     return [
-        {"arm": arm} | {name: values[place] for name, values in columns.items()}
-        for place, arm in enumerate(apart["arm"].values.tolist())
+        {"arm": arm} | {name: values[row] for name, values in columns.items()}
+        for row, arm in enumerate(apart["arm"].values.tolist())
     ]
 
 
@@ -64,7 +64,7 @@ def standing_cells(record: dict[str, Any]) -> Cells:
         counts = [row[key] for key in _COUNTS if key in row]
         table.append(
             [row["arm"], *[str(row["part"])] * several, *standing,
-             *(f"{each:g}" if each % 1 else f"{int(each)}" for each in counts)]
+             *(f"{count:g}" if count % 1 else f"{int(count)}" for count in counts)]
         )  # fmt: skip
     return table
 
@@ -129,7 +129,7 @@ def print_standings(title: str, record: dict[str, Any], *, everything: bool) -> 
         of = " of its part" * several
         score = f"P(win): mean probability of beating another arm{of}"
     captions = [
-        *(f"DOUBTFUL: {each}" for each in record["doubts"]),
+        *(f"DOUBTFUL: {doubt}" for doubt in record["doubts"]),
         f"{score}; intervals hold {record['interval']:.0%}; P(best): "
         f"{record['p_best']}",
         f"bayesduel {record['version']}",
@@ -240,11 +240,11 @@ def save_draws(tree: xr.DataTree, out: Path, messages: Messages) -> None:
     encoding: dict[str, dict[str, dict[str, Any]]] = {}
     for node in tree.subtree:
         encoding[node.path] = {}
-        for name, each in node.data_vars.items():
-            if each.size > _LARGE:
+        for name, variable in node.data_vars.items():
+            if variable.size > _LARGE:
                 packed: dict[str, Any] = {"zlib": True, "complevel": 4}
-                if each.dtype.kind == "i":
-                    packed["dtype"] = np.min_scalar_type(-int(each.max()) - 1)
+                if variable.dtype.kind == "i":
+                    packed["dtype"] = np.min_scalar_type(-int(variable.max()) - 1)
                 encoding[node.path][str(name)] = packed
     tree.to_netcdf(out / "fit.nc", engine="h5netcdf", encoding=encoding)
     messages.say(f"saved {out / 'fit.nc'}")
@@ -265,4 +265,4 @@ def markdown(record: dict[str, Any]) -> str:
         cells.insert(1, sides)
         parts.append("".join(f"| {' | '.join(row)} |\n" for row in cells))
     text = "\n".join(parts)
-    return text + "".join(f"\nDOUBTFUL: {each}\n" for each in record["doubts"])
+    return text + "".join(f"\nDOUBTFUL: {doubt}\n" for doubt in record["doubts"])

@@ -204,17 +204,17 @@ def _flat(
     titles = {name: title for title, names in panels.items() for name in names.split()}
     declared: dict[str, tuple[Any, _Declared]] = {}
     parameters: list[Parameter] = []
-    for each in signature(function).parameters.values():
-        kind = hints[each.name]
+    for parameter in signature(function).parameters.values():
+        kind = hints[parameter.name]
         if is_dataclass(kind):
             inner = _hints(kind)
-            parts[each.name] = kind
-            for own in fields(kind):
-                declared[own.name] = inner[own.name], own.default  # pyright: ignore
-        elif isinstance(each.default, _Declared):
-            declared[each.name] = kind, each.default
+            parts[parameter.name] = kind
+            for field in fields(kind):
+                declared[field.name] = inner[field.name], field.default  # pyright: ignore
+        elif isinstance(parameter.default, _Declared):
+            declared[parameter.name] = kind, parameter.default
         else:  # The context.
-            parameters.append(each.replace(annotation=kind))
+            parameters.append(parameter.replace(annotation=kind))
     for name in dict.fromkeys([*titles, *declared]):
         parameters.append(_parameter(name, *declared[name], titles.get(name)))
 
@@ -222,13 +222,15 @@ def _flat(
         given = {name: _without_enums(value) for name, value in typed.items()}
         for name, kind in parts.items():
             given[name] = kind(
-                **{own.name: given.pop(own.name) for own in fields(kind)}
+                **{field.name: given.pop(field.name) for field in fields(kind)}
             )
         function(**given)
 
     called.__doc__ = function.__doc__
     called.__signature__ = Signature(parameters)  # pyright: ignore
-    called.__annotations__ = {each.name: each.annotation for each in parameters}
+    called.__annotations__ = {
+        parameter.name: parameter.annotation for parameter in parameters
+    }
     return called
 
 
@@ -240,17 +242,17 @@ def with_plain_types(parameters: list[Any], ctx: Any) -> list[Any]:
 
     "<bool>" of a flag becomes nothing, "<str>" TEXT, "<list[png|svg]>" <png|svg>.
     """
-    for each in parameters:
-        display = getattr(each, "display_type", None)
+    for parameter in parameters:
+        display = getattr(parameter, "display_type", None)
         kind = display(ctx).strip("<>") if display else ""
         inner = kind.removeprefix("list[").removesuffix("]")
         if inner not in _WORDS and inner == kind:
             continue
-        if each.param_type_name == "argument":
+        if parameter.param_type_name == "argument":
             # Beside its name, which says what it is; a metavar would be that name.
-            each.display_type_rich = lambda ctx: None
-        elif each.metavar is None:
-            each.metavar = _WORDS.get(inner, f"<{inner}>")
+            parameter.display_type_rich = lambda ctx: None
+        elif parameter.metavar is None:
+            parameter.metavar = _WORDS.get(inner, f"<{inner}>")
     return parameters
 
 
@@ -283,7 +285,7 @@ def instance_names(incomplete: str) -> list[str]:
 
 def beginning(incomplete: str, names: list[str]) -> list[str]:
     """Return the names that begin so."""
-    return [each for each in names if each.lower().startswith(incomplete.lower())]
+    return [name for name in names if name.lower().startswith(incomplete.lower())]
 
 
 SEED = option(

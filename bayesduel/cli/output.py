@@ -125,7 +125,7 @@ class Messages:
             warnings.simplefilter("ignore", MissingGlyphWarning)
             for stem, figure in figures.items():
                 paths += plots.save(figure, stem, kinds)
-        missing = {letter for each in figures.values() for letter in each.missing}
+        missing = {letter for drawn in figures.values() for letter in drawn.missing}
         if missing and not self.quiet:
             say_warning(missing_words("".join(sorted(missing))))
         for path in paths:
@@ -194,14 +194,14 @@ def ending(error: KeyboardInterrupt) -> str:
     )
 
 
-def go_on(out: Path | None, kept: str, error: KeyboardInterrupt) -> str:
+def go_on(out: Path | None, finished: str, error: KeyboardInterrupt) -> str:
     """Return the message after an interruption: what was kept, and how to go on."""
     if out is None:
         advice = "nothing was kept; with --out DIR, --resume can go on"
         return f"{ending(error)}: {advice}"
     words = [word for word in sys.argv[1:] if word not in ("--resume", "--overwrite")]
     again = shlex.join(["bayesduel", *words, "--resume"])
-    return f"{ending(error)}: kept {kept} in {out}; go on with\n  {again}"
+    return f"{ending(error)}: kept {finished} in {out}; go on with\n  {again}"
 
 
 @contextmanager
@@ -284,7 +284,7 @@ def csv_text(rows: list[dict[str, Any]]) -> str:
 
 def json_lines(rows: list[dict[str, Any]]) -> str:
     """Return rows as JSON, one a line."""
-    plain = [json.dumps(each, allow_nan=False) for each in defined(rows)]
+    plain = [json.dumps(row, allow_nan=False) for row in defined(rows)]
     return "\n".join(plain) + "\n"
 
 

@@ -177,15 +177,15 @@ def checkpoints(text: str | None, horizon: int) -> tuple[int, ...] | None:
 
 def _grid(per_decade: int, horizon: int) -> tuple[int, ...]:
     """Round 10^(k / per_decade) from 10 on; powers of ten are hit exactly."""
-    found, step = set(), per_decade
+    rounds, step = set(), per_decade
     while True:
         decade, part = divmod(step, per_decade)
         # The factor below ten is rounded to 12 digits in integers: no float can bend
         # the rounds beyond 2^53.
         value = round(10 ** (part / per_decade) * 10**12) * 10**decade // 10**12
         if value >= horizon:
-            return (*sorted(found), horizon)
-        found.add(value)
+            return (*sorted(rounds), horizon)
+        rounds.add(value)
         step += 1
 
 

@@ -46,8 +46,8 @@ def print_ranks(screen: Console, rankings: list[Ranking]) -> None:
 
     for ranking in rankings:
         seen = ", ".join(
-            f"{_rank(each.best_seen, each.worst_seen)} {each.policy}"
-            for each in ranking.policies
+            f"{_rank(policy.best_seen, policy.worst_seen)} {policy.policy}"
+            for policy in ranking.policies
         )
         head = f"{ranking.instance} at {format_rounds(ranking.round_)}"
         print_text(screen, f"{head}, ranks in the runs seen: {seen}")
@@ -60,14 +60,16 @@ def _table(ranking: Ranking) -> Table:
 
     rows = []
     best = ranking.policies[0].policy
-    for each in ranking.policies:
-        cells = {"rank": _rank(each.best_rank, each.worst_rank)}
-        cells["seen"] = _rank(each.best_seen, each.worst_seen)
-        cells["policy"] = each.policy
-        cells["mean"], cells["median"] = map(format_number, (each.mean, each.median))
+    for policy in ranking.policies:
+        cells = {"rank": _rank(policy.best_rank, policy.worst_rank)}
+        cells["seen"] = _rank(policy.best_seen, policy.worst_seen)
+        cells["policy"] = policy.policy
+        cells["mean"], cells["median"] = map(
+            format_number, (policy.mean, policy.median)
+        )
         cells |= dict.fromkeys(("above the first", "undone by", "better in"), "")
-        if each.policy != best:
-            apart = ranking.difference(best, each.policy)
+        if policy.policy != best:
+            apart = ranking.difference(best, policy.policy)
             cells["above the first"] = _interval(apart)
             cells["undone by"] = format_number(apart.reversal) if apart.is_apart else ""
             cells["better in"] = f"{1 - apart.share:.0%}"
@@ -113,13 +115,13 @@ def _captions(ranking: Ranking) -> list[str]:
 def _undecided(ranking: Ranking) -> list[str]:
     """Say which pairs differ clearly in these runs only, and which do not."""
     pairs = ranking.differences
-    only_seen = [each for each in pairs if each.verdict == SEEN]
-    left = [each for each in pairs if each.verdict == OPEN]
+    only_seen = [pair for pair in pairs if pair.verdict == SEEN]
+    left = [pair for pair in pairs if pair.verdict == OPEN]
     if not only_seen and not left:
         return ["the order of every pair is certain"]
     lines = []
     if only_seen:
-        needed = [each.enough_runs for each in only_seen]
+        needed = [pair.enough_runs for pair in only_seen]
         lines.append(f"clearly different in these runs: {_named(only_seen, pairs)}")
         if min(needed):
             lines[-1] += f"; about {max(needed):,} runs would rule out a rare disaster"
@@ -133,18 +135,18 @@ def _named(some: Sequence[Difference], pairs: Sequence[Difference]) -> str:
         return "every pair"
     if len(some) > _NAMED_PAIRS:
         return f"{len(some)} of the {len(pairs)} pairs"
-    return "; ".join(f"{each.lower} and {each.higher}" for each in some)
+    return "; ".join(f"{pair.lower} and {pair.higher}" for pair in some)
 
 
 def _skewed(ranking: Ranking) -> list[str]:
     """Tell where a mean rests on few runs, or medians say the opposite."""
     lines = [
-        f"{each.policy}: the worst 5% of its runs make {each.worst_share:.0%} of its "
+        f"{line.policy}: the worst 5% of its runs make {line.worst_share:.0%} of its "
         "mean"
-        for each in ranking.policies
-        if each.worst_share > _MUCH
+        for line in ranking.policies
+        if line.worst_share > _MUCH
     ]
-    turned = [each for each in ranking.differences if each.median < 0]
+    turned = [line for line in ranking.differences if line.median < 0]
     if turned:
         lines.append(f"the opposite by medians: {_named(turned, ranking.differences)}")
     return lines

@@ -74,21 +74,23 @@ class FittingTable(Table):
         names = self.names or self.headers[:1]
         most = max(4, (width - _BETWEEN * len(names)) // (2 * len(names)))
         columns = list(zip(self.headers, self.columns, strict=True))
-        longest = {header: _least(each, header in names) for header, each in columns}
+        longest = {
+            header: _least(column, header in names) for header, column in columns
+        }
         floors = longest | {name: min(longest[name], most) for name in names}
-        others = [each for each in self.headers if each not in names]
-        optional = [each for each in self.optional if each in others]
-        last = [each for each in reversed(others) if each not in optional]
-        kept = dict(floors)
+        others = [head for head in self.headers if head not in names]
+        optional = [head for head in self.optional if head in others]
+        last = [head for head in reversed(others) if head not in optional]
+        shown = dict(floors)
         for header in [*optional, *last]:
-            if sum(kept.values()) + _BETWEEN * (len(kept) - 1) <= width:
+            if sum(shown.values()) + _BETWEEN * (len(shown) - 1) <= width:
                 break
-            del kept[header]
+            del shown[header]
         table = copy(self)
-        table.left_out = [*self.left_out, *(x for x in self.headers if x not in kept)]
+        table.left_out = [*self.left_out, *(x for x in self.headers if x not in shown)]
         table.columns = []
         for header, column in columns:
-            if header not in kept:
+            if header not in shown:
                 continue
             column = replace(column, _index=len(table.columns))
             if header in names:
@@ -113,7 +115,7 @@ class FittingTable(Table):
 def _least(column: Column, is_name: bool) -> int:
     """Return how many characters a column needs."""
     cells = [
-        Text.from_markup(str(each)).plain for each in (column.header, *column.cells)
+        Text.from_markup(str(cell)).plain for cell in (column.header, *column.cells)
     ]
     if is_name or column.no_wrap or column.justify == "right":
         return max(map(cell_len, cells))

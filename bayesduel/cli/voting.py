@@ -94,9 +94,9 @@ class VoteOptions:
         from bayesduel.votes.format import VoteFormat
 
         given = {
-            each.name: getattr(self, each.name)
-            for each in fields(VoteFormat)
-            if hasattr(self, each.name)
+            field.name: getattr(self, field.name)
+            for field in fields(VoteFormat)
+            if hasattr(self, field.name)
         }
         winner = names_between("--winner", self.winner)
         ties = self.tie_columns
@@ -284,7 +284,7 @@ class FitOptions:
 
 def _words(text: str) -> tuple[dict[str, float], ...]:
     """Return what each word counts, of ``A>>B*3|A>B,B>A|B>>A*3,tie='both bad'``."""
-    found: list[dict[str, float]] = []
+    meanings: list[dict[str, float]] = []
     for entry in names_between("--words", text, 3) or ():
         words: dict[str, float] = {}
         for word in entry.removeprefix("tie=").split("|"):
@@ -294,8 +294,8 @@ def _words(text: str) -> tuple[dict[str, float], ...]:
             if name in words:
                 raise option_error("--words", "must be different", name)
             words[name] = float(votes)
-        found.append(words)
-    return tuple(found)
+        meanings.append(words)
+    return tuple(meanings)
 
 
 def _soft(text: str) -> tuple[str, float, float]:
@@ -303,7 +303,7 @@ def _soft(text: str) -> tuple[str, float, float]:
     from bayesduel.files.user_files import number
 
     column, *values = text.rsplit(":", 2)
-    numbers = [number(each.strip()) for each in values]
+    numbers = [number(value.strip()) for value in values]
     if len(numbers) != 2 or None in numbers or not column.strip():
         rule = "must be a column, and the values of a sure vote for either arm"
         raise option_error("--soft", rule, text, remedy="such as preference:1:2")
@@ -330,7 +330,7 @@ def require_file(option: str, path: Path) -> None:
     from bayesduel.errors import near_names
 
     beside = path.parent.iterdir() if path.parent.is_dir() else ()
-    near = near_names(path.name, [each.name for each in beside]).rstrip()
+    near = near_names(path.name, [file.name for file in beside]).rstrip()
     raise option_error(option, f"{path} does not exist", path, remedy=near)
 
 
@@ -345,7 +345,9 @@ def print_rows(rows: VoteRows) -> None:
         for (row, first, second, counts), _ in zip(sample, range(10), strict=False)
     ]
     table = table_of((*words, "for first", "for second", "ties"), cells, words=words)
-    read = "; ".join(f"{role}: {', '.join(each)}" for role, each in rows.read.items())
+    read = "; ".join(
+        f"{role}: {', '.join(titles)}" for role, titles in rows.read.items()
+    )
     order = "first arm shown first" if rows.order_known else "order shown: not known"
     show(console(), f"{rows.name}: {rows.comparisons()}", table, read, order)
 
@@ -357,7 +359,7 @@ def print_whole(name: str, data: Any) -> None:
 
     if isinstance(data, Rankings):
         rows = [
-            (*(f"{place or ''}" for place in places), f"{voters:g}")
+            (*(f"{position or ''}" for position in places), f"{voters:g}")
             for places, voters in zip(data.places[:10], data.counts[:10], strict=True)
         ]
         table = table_of((*data.arm_names, "voters"), rows)

@@ -177,16 +177,16 @@ class BoundsOptions(Output):
     def print_shares(
         self,
         title: str,
-        found: IdentificationBound | StructuredBound,
+        bound: IdentificationBound | StructuredBound,
         *notes: str,
         least: float = -1.0,
         matrix: PreferenceMatrix | None = None,
     ) -> None:
         """Print the pairs of an allocation with prices, duels and shares."""
         rows = []
-        for pair in _bought(found):
+        for pair in _bought(bound):
             if pair["cost"] > least:
-                share = f"{pair['cost'] / found.value:.1%}" if found.value else "-"
+                share = f"{pair['cost'] / bound.value:.1%}" if bound.value else "-"
                 numbers = [f"{pair['price']:.4g}", f"{pair['duels']:.4g}", share]
                 rows.append((pair["first"], pair["second"], numbers))
         heads = ("price", "duels", "share")
@@ -295,9 +295,9 @@ def _both_constants(request: BoundsOptions) -> None:
         pairs = [
             pair
             for pair in zip(*tables.values(), strict=True)
-            if any(each["duels_per_log_round"] for each in pair)
+            if any(row["duels_per_log_round"] for row in pair)
         ]
-        pairs.sort(key=lambda pair: [-each["duels_per_log_round"] for each in pair])
+        pairs.sort(key=lambda pair: [-row["duels_per_log_round"] for row in pair])
         kinds = ("duels_per_log_round", "regret_per_log_round")
         rows = [
             (
@@ -346,8 +346,8 @@ def _print_constants(lower: Optimum, efficient: Optimum) -> None:
         [
             str(arm),
             *(
-                f"{each.value_by_winner[arm]:.6g}{' *' if arm == each.winner else '  '}"
-                for each in (lower, efficient)
+                f"{best.value_by_winner[arm]:.6g}{' *' if arm == best.winner else '  '}"
+                for best in (lower, efficient)
             ),
         ]
         for arm in lower.value_by_winner
@@ -404,48 +404,48 @@ def _identification(request: BoundsOptions) -> None:
     from theory import identification_bound
 
     preference = request.preference
-    found = identification_bound(preference, request.price_table, verify=request.verify)
-    gap = found.certificate.relative_gap
+    bound = identification_bound(preference, request.price_table, verify=request.verify)
+    gap = bound.certificate.relative_gap
     if request.as_json:
-        values = {str(arm): value for arm, value in found.value_by_winner.items()}
+        values = {str(arm): value for arm, value in bound.value_by_winner.items()}
         record = {
             "num_arms": int(preference.num_arms),
-            "identification_bound": found.value,
-            "winner": found.winner,
+            "identification_bound": bound.value,
+            "winner": bound.winner,
             "value_by_winner": values,
             "relative_gap": gap,
-            "allocation": _bought(found),
-            "active": [asdict(constraint) for constraint in found.active],
+            "allocation": _bought(bound),
+            "active": [asdict(constraint) for constraint in bound.active],
         }
         print_json(record)
         return
     request.print_head()
-    name = arm_labels(preference)[found.winner]
+    name = arm_labels(preference)[bound.winner]
     request.print_shares(
-        f"Naming arm {name} costs T* = {found.value:.6g} at least",
-        found,
+        f"Naming arm {name} costs T* = {bound.value:.6g} at least",
+        bound,
         "per unit of natural log(1/delta), delta the probability of a wrong name; "
         "duels, or the unit of the prices",
         f"certified: relative gap {gap:.1e}",
     )
 
 
-def _bought(found: IdentificationBound | StructuredBound) -> list[dict[str, Any]]:
+def _bought(bound: IdentificationBound | StructuredBound) -> list[dict[str, Any]]:
     """Return the pairs that the allocation compares, the dearest in all first."""
     import numpy as np
 
-    first, second = np.nonzero(np.triu(found.duels))
+    first, second = np.nonzero(np.triu(bound.duels))
     records = [
         {
             "first": i,
             "second": j,
-            "price": float(found.prices[i, j]),
-            "duels": float(found.duels[i, j]),
-            "cost": float(found.prices[i, j] * found.duels[i, j]),
+            "price": float(bound.prices[i, j]),
+            "duels": float(bound.duels[i, j]),
+            "cost": float(bound.prices[i, j] * bound.duels[i, j]),
         }
         for i, j in zip(first.tolist(), second.tolist(), strict=True)
     ]
-    return sorted(records, key=lambda each: (-each["cost"], -each["duels"]))
+    return sorted(records, key=lambda record: (-record["cost"], -record["duels"]))
 
 
 def _under_model(request: BoundsOptions, model: str) -> None:
@@ -573,20 +573,20 @@ def _submatrices(request: BoundsOptions, count: int) -> None:
     seed = request.seed or 0
     try:
         with damage_warnings():
-            found = submatrix_constants(
+            constants = submatrix_constants(
                 matrix, count, size, min_gap=min_gap, seed=seed,
                 jobs=request.jobs, progress=not request.quiet, out=out,
                 resume=request.resume, overwrite=request.overwrite,
             )  # fmt: skip
     except KeyboardInterrupt as error:
-        kept = f"{getattr(error, 'kept', 0)} of {count} submatrices"
-        raise ended(error, out, kept) from error
-    number = len(found.rows)
+        finished = f"{getattr(error, 'kept', 0)} of {count} submatrices"
+        raise ended(error, out, finished) from error
+    number = len(constants.rows)
     record: dict[str, Any] = {"matrices": number, "size": size}
     rows = []
     for name, label in _ROWS.items():
-        mean, error = found.mean(name), found.standard_error(name)
-        ratio = mean / found.mean("cw") if found.mean("cw") > 0 else 1.0
+        mean, error = constants.mean(name), constants.standard_error(name)
+        ratio = mean / constants.mean("cw") if constants.mean("cw") > 0 else 1.0
         rows.append((label, format_with_error(mean, error), f"{ratio:.4g}"))
         record[f"{name}_mean"] = mean
         record[f"{name}_se"] = error if number > 1 else None
@@ -605,7 +605,7 @@ def _submatrices(request: BoundsOptions, count: int) -> None:
         f"{name}{number} random {noun} of {size} of {matrix.num_arms} arms",
         table_of(("constant", "mean ± se", "/ C*"), rows),
         "Copeland regret per unit of natural log T; every C* and ECW-RMED certified",
-        f"all gaps at least {min_gap:g}: {found.admissible_share:.3%} of random "
+        f"all gaps at least {min_gap:g}: {constants.admissible_share:.3%} of random "
         "subsets, drawn by rejection",
         "CCB: K (C + L + 1) / Delta^2, Delta the smallest gap, its constant factor "
         "unknown (Komiyama et al. 2016, eq. 10); no bound",

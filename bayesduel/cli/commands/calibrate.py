@@ -65,12 +65,16 @@ def calibrate(
     output.claim(out, "calibration")
     with progress_reporter(enabled=not output.quiet) as bar:
         bar.expect(simulations)
-        found = diagnostics.calibrate(
+        calibration = diagnostics.calibrate(
             chosen, data, method=name, num_simulations=simulations, resample=not plain,
             rng_key=seed, on_progress=partial(bar.count, "data sets"),
         )  # fmt: skip
-    smallest = found.smallest_p_value()
-    half, most, p_values = found.coverage(0.5), found.coverage(0.9), found.p_values()
+    smallest = calibration.smallest_p_value()
+    half, most, p_values = (
+        calibration.coverage(0.5),
+        calibration.coverage(0.9),
+        calibration.p_values(),
+    )
     quantities = [
         {
             "quantity": quantity,
@@ -78,7 +82,7 @@ def calibrate(
             "coverage_90": float(most[quantity].mean()),
             "p_value": float(p_values[quantity].min()),
         }
-        for quantity in found.ranks
+        for quantity in calibration.ranks
     ]
     record = {
         "fit": f"{chosen.title} by {name}",
@@ -108,4 +112,4 @@ def calibrate(
         )
     if out is not None:
         output.save_json(out / "calibration.json", record)
-        output.save_figures({out / "ranks": plots.calibration(found)})
+        output.save_figures({out / "ranks": plots.calibration(calibration)})

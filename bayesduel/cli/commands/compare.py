@@ -135,26 +135,26 @@ class ExperimentOptions:
 
     def _arguments(self, in_file: dict[str, Any], typed: set[str]) -> dict[str, Any]:
         """Return the arguments of an experiment, besides regret, of some options."""
-        found = {
+        arguments = {
             _ARGUMENTS[name]: getattr(self, name)
             for name in ("instance", "policy", "runs", "record", "seed")
             # Options that may be repeated are empty where they are not given.
             if name in typed and getattr(self, name) not in (None, (), [])
         }
         if "horizon" in typed:
-            found["horizon"] = parse.rounds(self.horizon)
+            arguments["horizon"] = parse.rounds(self.horizon)
         if "checkpoints" in typed:
             from bayesduel.experiments.arguments import check_horizon
 
-            last = check_horizon({**in_file, **found}["horizon"])
-            found["checkpoints"] = parse.checkpoints(self.checkpoints, last)
+            last = check_horizon({**in_file, **arguments}["horizon"])
+            arguments["checkpoints"] = parse.checkpoints(self.checkpoints, last)
         if "no_shuffle" in typed:
-            found["shuffle"] = not self.no_shuffle
+            arguments["shuffle"] = not self.no_shuffle
         if "stopping" in typed and self.stopping is not None:
             from bayesduel.stopping import parse_rule
 
-            found["stopping"] = parse_rule(self.stopping)
-        return found
+            arguments["stopping"] = parse_rule(self.stopping)
+        return arguments
 
     def _checked(self, arguments: dict[str, Any]) -> tuple[Experiment, list[str]]:
         from bayesduel import Experiment
@@ -182,7 +182,7 @@ class ExperimentOptions:
             if self.regret:
                 notions = [notion.strip().replace("-", "_") for notion in self.regret]
                 made = replace(made, regret=(_common_notion(made), *notions))
-        return made, list(dict.fromkeys(str(each.message) for each in caught))
+        return made, list(dict.fromkeys(str(warning.message) for warning in caught))
 
 
 _ARGUMENTS = {
@@ -223,14 +223,14 @@ def _with_file(given: Any, path: Path, content: str) -> list[Any]:
     )
     from bayesduel.instances.choice.catalog import is_world_name, load_world
 
-    found = []
+    informed = []
     for one in read_grids("instances", given)[0]:
         if isinstance(one, str):
             is_world = is_world_name(one)
             one = load_world(one) if is_world else parse.load_matrix(one, "instances")
         tell = with_features_of if content == "features" else with_prices_of
-        found.append(tell(one, path))
-    return found
+        informed.append(tell(one, path))
+    return informed
 
 
 def _common_notion(experiment: Experiment) -> str:
@@ -307,8 +307,8 @@ def compare(
                 resume=resume, overwrite=output.overwrite,
             )  # fmt: skip
     except KeyboardInterrupt as error:
-        kept = _finished(error, is_part=part is not None)
-        raise ended(error, out, kept) from error
+        finished = _finished(error, is_part=part is not None)
+        raise ended(error, out, finished) from error
     report.read(tree)
     if part is not None:
         then = f"bayesduel merge {out}"
@@ -406,7 +406,7 @@ class Report:
     def _summary(self, part: list[Measurement], *, notion: str) -> Summary:
         from bayesduel.analysis import summary
 
-        key = (notion, *dict.fromkeys(each.instance for each in part))
+        key = (notion, *dict.fromkeys(measured.instance for measured in part))
         if key not in self._summaries:
             self._summaries[key] = summary(part, notion=notion)
         return self._summaries[key]
@@ -442,7 +442,7 @@ class Report:
         screen = console()
         for (notion, part), ranked in zip(self._parts, self._rankings, strict=True):
             print_summary(screen, self._summary(part, notion=notion))
-            if not all(each.error for each in part):
+            if not all(measured.error for measured in part):
                 (print_rankings if intervals else print_ranks)(screen, ranked)
         if self._experiment.record == "quantiles":
             screen.print(
@@ -462,9 +462,9 @@ class Report:
     def failures(self) -> list[str]:
         """Return which policies failed, and why."""
         return [
-            f"{each.policy} on {each.instance} failed: {each.error}"
-            for each in self._measured
-            if each.error
+            f"{measured.policy} on {measured.instance} failed: {measured.error}"
+            for measured in self._measured
+            if measured.error
         ]
 
     def save_rest(self, out: Path, messages: Messages) -> None:
@@ -473,9 +473,9 @@ class Report:
         from bayesduel.analysis.summaries import by_notion
 
         messages.say(f"saved the results in {out}")
-        if all(each.error for each in self._measured):
+        if all(measured.error for measured in self._measured):
             return
-        if ranked := [each for ranked in self._rankings for each in ranked]:
+        if ranked := [ranking for ranked in self._rankings for ranking in ranked]:
             messages.save_json(out / "rankings.json", [*map(asdict, ranked)])
         parts = by_notion(self._measured, self._experiment.notions, main=True)
         for notion, part in parts:

@@ -123,10 +123,10 @@ def fit_choices(
     output.claim(out, "fit")
     output.say(f"{choices.name}: {data}")
     with output.working(fitting.fitting_words(logit)):
-        found = fit_model(logit, data, **fitting.arguments())
-    for remark in found.remarks:
+        posterior = fit_model(logit, data, **fitting.arguments())
+    for remark in posterior.remarks:
         say_warning(remark)
-    record = _record(found, fitting.probability)
+    record = _record(posterior, fitting.probability)
     if output.as_json:
         print_json(record)
     else:
@@ -138,10 +138,10 @@ def fit_choices(
         output.save_csv(out / "coefficients.csv", rows)
         output.save_json(out / "coefficients.json", record)
         if data.is_whole:
-            save_draws(found.to_datatree(log_likelihood=False), out, output)
+            save_draws(posterior.to_datatree(log_likelihood=False), out, output)
         else:
             say_warning("no fit.nc: weighted choices cannot be drawn anew")
-        figure = plots.coefficients(found, probability=fitting.probability)
+        figure = plots.coefficients(posterior, probability=fitting.probability)
         output.save_figures({out / "coefficients": figure})
 
 
@@ -201,7 +201,7 @@ def _print(record: dict[str, Any]) -> None:
     """Print a row for each coefficient."""
     height = record["log_likelihood"]
     heads = ["mean", "interval"]
-    captions = [f"DOUBTFUL: {each}" for each in record["doubts"]]
+    captions = [f"DOUBTFUL: {doubt}" for doubt in record["doubts"]]
     if height is not None:
         heads = ["estimate", "std. error", *heads]
         equal = record["log_likelihood_of_equal_shares"]

@@ -101,7 +101,7 @@ def plot(
 
     match kind:
         case "sweep":
-            rounds = [parse.rounds(each, "--at") for each in at or ()]
+            rounds = [parse.rounds(text, "--at") for text in at or ()]
             figure = plots.sweep(
                 tree, parameter, at=rounds or None, band=_BANDS[band],
                 log_x=False if linear_x else None, log_y=log_y, **shown,
@@ -128,7 +128,7 @@ def plot(
 
 def _bounds(text: str, kind: Kind) -> str | list[str] | None:
     """Return the bounds that were named, as figures have them."""
-    names = [each.strip() for each in text.split(",") if each.strip()]
+    names = [name.strip() for name in text.split(",") if name.strip()]
     if names in ([], ["none"]):
         return None
     if names == ["auto"]:
@@ -149,8 +149,8 @@ def _by_policy(
     from bayesduel.analysis import measurements
     from bayesduel.plots.policy_looks import check_color, check_name, label_called
 
-    found: dict[str, str] = {}
-    labels = [each.policy for each in measurements(tree)]
+    values: dict[str, str] = {}
+    labels = [measured.policy for measured in measurements(tree)]
     check = check_color if option == "--color" else check_name
     for text in given:
         parts = text.split("=")
@@ -167,9 +167,9 @@ def _by_policy(
                 if count == 1:
                     raise
                 continue
-            found[key] = check(option, "=".join(parts[count:]).strip())
+            values[key] = check(option, "=".join(parts[count:]).strip())
             break
-    return found
+    return values
 
 
 def _saved(path: Path, instance: str | None) -> xr.DataTree:
@@ -201,7 +201,9 @@ def _notion(tree: xr.DataTree, named: str | None) -> str:
     if named is not None:
         return named.replace("-", "_")
     first = {
-        each.instance: each.notions[0] for each in measurements(tree) if each.notions
+        measured.instance: measured.notions[0]
+        for measured in measurements(tree)
+        if measured.notions
     }
     if len(set(first.values())) > 1:
         texts = (f"{name} ({notion})" for name, notion in first.items())
@@ -216,7 +218,7 @@ def _notion(tree: xr.DataTree, named: str | None) -> str:
 def _require_one_instance(tree: xr.DataTree) -> None:
     from bayesduel.analysis import measurements
 
-    names = dict.fromkeys(each.instance for each in measurements(tree))
+    names = dict.fromkeys(measured.instance for measured in measurements(tree))
     if len(names) > 1:
         raise option_error(
             "--kind slopes",

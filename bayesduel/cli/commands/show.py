@@ -34,8 +34,10 @@ def any_name(incomplete: str) -> list[str]:
     from bayesduel.models.catalog import sources
     from theory.theorems.catalog import known_theorems
 
-    models = [_typed(each.kind) for each in sources()]
-    theorems = [each.name for each in known_theorems() if each.name != each.policy]
+    models = [_typed(source.kind) for source in sources()]
+    theorems = [
+        theorem.name for theorem in known_theorems() if theorem.name != theorem.policy
+    ]
     return [
         *policy_names(incomplete),
         *instance_names(incomplete),
@@ -71,7 +73,7 @@ def show(
 def shown(name: str) -> list[Entry]:
     """Return what a name stands for, of every kind."""
     kinds = _policies, _instances, _pair_worlds, _worlds, _models, _regrets, _bounds
-    return [entry for each in kinds for entry in each(name)]
+    return [entry for kind in kinds for entry in kind(name)]
 
 
 def described_policies() -> list[Entry]:
@@ -98,10 +100,10 @@ def _policies(name: str) -> Iterator[Entry]:
         return
     policy = policies.get(key)
     about, parameters, source = described(type(policy))
-    for each in vars(policy).values():
-        if is_posterior(each):  # Its numbers, and those of the model that it is over.
-            parameters = described(type(each))[1] | parameters
-            if (model := getattr(each, "model", None)) is not None:
+    for value in vars(policy).values():
+        if is_posterior(value):  # Its numbers, and those of the model that it is over.
+            parameters = described(type(value))[1] | parameters
+            if (model := getattr(value, "model", None)) is not None:
                 parameters = described(type(model))[1] | parameters
     acronym = known[key].acronym if key in known else ""
     bounds = known_theorems(acronym) if acronym else ()
@@ -124,7 +126,7 @@ def _policies(name: str) -> Iterator[Entry]:
             parameter: {"default": value, "meaning": parameters.get(parameter, "")}
             for parameter, value in settable(policy).items()
         },
-        "theorems": [_stated(each) for each in bounds],
+        "theorems": [_stated(value) for value in bounds],
         "source": source,
         "example": f"bayesduel compare -i {played} -p {key}",
     }
@@ -137,20 +139,22 @@ def _instances(name: str) -> Iterator[Entry]:
     key = name.lower()
     if key not in (*instances.names(), *instances.family_names()):
         return
-    found = instances.describe(key)
-    entry: Entry = {"kind": "matrix", "name": key, "title": found.title}
-    if found.num_arms:
-        entry["about"] = found.remarks
-        entry["num_arms"] = found.num_arms
-        entry["copeland_winners"] = list(found.winners)
-        entry["arms"] = list(found.arm_names)
-        entry["source"] = found.source
+    description = instances.describe(key)
+    entry: Entry = {"kind": "matrix", "name": key, "title": description.title}
+    if description.num_arms:
+        entry["about"] = description.remarks
+        entry["num_arms"] = description.num_arms
+        entry["copeland_winners"] = list(description.winners)
+        entry["arms"] = list(description.arm_names)
+        entry["source"] = description.source
         entry["example"] = f"bayesduel bounds {key}"
     else:
         entry["kind"] = "family of matrices"
-        entry |= _of_family(FAMILIES[key].make, found.parameters)
-        entry["source"] = found.source
-        entry["example"] = f"bayesduel bounds {_with_values(key, found.parameters)}"
+        entry |= _of_family(FAMILIES[key].make, description.parameters)
+        entry["source"] = description.source
+        entry["example"] = (
+            f"bayesduel bounds {_with_values(key, description.parameters)}"
+        )
     yield entry
 
 
@@ -189,14 +193,14 @@ def _worlds(name: str) -> Iterator[Entry]:
     key = name.lower()
     if key not in choice.world_names():
         return
-    found = choice.describe_world(key)
-    typed = _with_values(key, found.parameters)
+    description = choice.describe_world(key)
+    typed = _with_values(key, description.parameters)
     world = choice.load_world(typed)
     yield {
         "kind": "world of subset choice",
         "name": key,
-        "title": found.title,
-        **_of_family(choice.catalog.maker(key), found.parameters),
+        "title": description.title,
+        **_of_family(choice.catalog.maker(key), description.parameters),
         "feedback": world.feedback,
         "regrets": sorted(world.notions),
         "source": world.source,
@@ -215,19 +219,19 @@ _OF_ALL = {
 def _of_family(make: Callable[..., Any], parameters: tuple[str, ...]) -> Entry:
     about, meanings, _ = described(make)
     meanings = _OF_ALL | {name: text for name, text in meanings.items() if text}
-    found: Entry = {}
+    meant: Entry = {}
     for text in parameters:
         parameter, _, default = text.strip("[]").partition("=")
         optional = text.startswith("[")
         needed = "Optional." if optional else "" if default else "Required."
         if optional and parameter == "seed":
             meanings["seed"] = "Shuffles the arms; without it they keep their order."
-        found[parameter] = {
+        meant[parameter] = {
             "default": default or None,
             "meaning": f"{needed} {meanings.get(parameter, '')}".strip(),
         }
     # The first paragraph says what the title does.
-    return {"about": about.partition("\n\n")[2], "parameters": found}
+    return {"about": about.partition("\n\n")[2], "parameters": meant}
 
 
 _VALUES = {
@@ -238,10 +242,18 @@ _VALUES = {
 
 
 def _with_values(key: str, parameters: tuple[str, ...]) -> str:
-    needed = [each for each in parameters if "=" not in each and "[" not in each]
+    needed = [
+        parameter
+        for parameter in parameters
+        if "=" not in parameter and "[" not in parameter
+    ]
     if not needed:
         return key
-    return key + ":" + ",".join(f"{each}={_VALUES[each]}" for each in needed)
+    return (
+        key
+        + ":"
+        + ",".join(f"{parameter}={_VALUES[parameter]}" for parameter in needed)
+    )
 
 
 def _typed(kind: str) -> str:
@@ -253,8 +265,8 @@ def _models(name: str) -> Iterator[Entry]:
     from bayesduel.models.catalog import sources
 
     for source_file in sources():
-        each, word = _typed(source_file.kind), source_file.word
-        if name.lower() in (each, each.replace("-", "")):
+        model_name, word = _typed(source_file.kind), source_file.word
+        if name.lower() in (model_name, model_name.replace("-", "")):
             kind = source_file.cls
             about, parameters, source = described(kind)
             signature = inspect.signature(kind).parameters
@@ -268,7 +280,7 @@ def _models(name: str) -> Iterator[Entry]:
                 usual = f"bayesduel fit votes.csv --model {word}"
             yield {
                 "kind": "model",
-                "name": each,
+                "name": model_name,
                 "title": kind.__name__,
                 "about": about,
                 "parameters": {
@@ -276,7 +288,7 @@ def _models(name: str) -> Iterator[Entry]:
                     for key, text in parameters.items()
                 },
                 "source": source,
-                "example": _FITTED.get(each, usual),
+                "example": _FITTED.get(model_name, usual),
             }
 
 
@@ -306,16 +318,18 @@ def _bounds(name: str) -> Iterator[Entry]:
 
     # As figures call it: `--bounds lower`.
     wanted = "copeland lower bound" if name.lower() == "lower" else name.lower()
-    for each in known_theorems():
+    for theorem in known_theorems():
         # Where policy and theorem have one name, the former shows the latter.
-        if each.name.lower() == wanted and each.name != each.policy:
-            about, _, source = described(each.function)
+        if theorem.name.lower() == wanted and theorem.name != theorem.policy:
+            about, _, source = described(theorem.function)
             yield {
                 "kind": "bound",
-                "name": each.name,
-                "title": f"on {each.policy}" if each.policy else "on every policy",
+                "name": theorem.name,
+                "title": f"on {theorem.policy}"
+                if theorem.policy
+                else "on every policy",
                 "about": about,
-                "theorems": [_stated(each)],
+                "theorems": [_stated(theorem)],
                 "source": source,
                 "example": "bayesduel bounds sushi --all",
             }
@@ -374,24 +388,24 @@ def _print(entry: Entry) -> None:
         if entry.get(key):
             value = entry[key]
             if key == "copeland_winners":
-                value = [f"arm {each}" for each in value]
+                value = [f"arm {arm}" for arm in value]
             text = ", ".join(map(str, value)) if isinstance(value, list) else value
             say(f"{_LABELS.get(key, key)}: {text}")
     if entry.get("parameters"):
         begin("Parameters")
-    for name, each in (entry.get("parameters") or {}).items():
-        default = each["default"]
+    for name, parameter in (entry.get("parameters") or {}).items():
+        default = parameter["default"]
         say(name if default is None else f"{name}={typed(default)}", 2)
-        if each["meaning"]:
-            say(each["meaning"], 6)
+        if parameter["meaning"]:
+            say(parameter["meaning"], 6)
     if entry.get("theorems"):
         begin("Theorems")
-    for each in entry.get("theorems") or ():
-        kind = f": {each['kind']} bound on {each['regret']} regret"
-        say(each["name"] + (kind if each["kind"] else ""), 2)
-        if each["assumes"]:
-            say("if " + "; ".join(each["assumes"]), 6)
-        say(f"{each['source']}; {each['function']}".removeprefix("; "), 6)
+    for theorem in entry.get("theorems") or ():
+        kind = f": {theorem['kind']} bound on {theorem['regret']} regret"
+        say(theorem["name"] + (kind if theorem["kind"] else ""), 2)
+        if theorem["assumes"]:
+            say("if " + "; ".join(theorem["assumes"]), 6)
+        say(f"{theorem['source']}; {theorem['function']}".removeprefix("; "), 6)
     if entry.get("source"):
         begin("Source")
         say(entry["source"], 2)

@@ -25,23 +25,23 @@ def check(
     from bayesduel.errors import StudyError
     from bayesduel.studies import check_study
 
-    found = check_study(opened.file)
-    many = len(found.events)
-    counted = f"answers that count: {found.votes}"
+    report = check_study(opened.file)
+    many = len(report.events)
+    counted = f"answers that count: {report.votes}"
     typer.echo(f"sound: {many} events from the first on; {counted}")
-    for event in found.later_answers:
+    for event in report.later_answers:
         question, answer = event.body.get("question"), event.body.get("answer")
         typer.echo(
             f"behind the fault, event {event.number} with a sound checksum: "
             f"question {question} was answered {visible(str(answer))}"
         )
     if salvage is not None:
-        found.save(salvage)
+        report.save(salvage)
         typer.echo(visible(f"saved {salvage}: {many} events"))
-    if found.fault:
+    if report.fault:
         remedy = "save what is sound with --salvage NEW" if many else "restore a copy"
         remedy = "" if salvage else remedy
-        raise StudyError(str(opened.file), found.fault, many, remedy=remedy)
+        raise StudyError(str(opened.file), report.fault, many, remedy=remedy)
 
 
 @command("study verify drinks.study")
@@ -53,12 +53,12 @@ def verify(*, opened: StudyFile) -> None:
     from bayesduel.errors import StudyError
     from bayesduel.studies import verify_study
 
-    found = verify_study(opened.file)
-    right = found.questions - len(found.foreign)
-    total = f"{right} of {found.questions}"
+    verified = verify_study(opened.file)
+    right = verified.questions - len(verified.foreign)
+    total = f"{right} of {verified.questions}"
     typer.echo(f"questions that the study would have asked: {total}")
-    for each in found.foreign:
-        text = f"event {each.event}, question {each.question}: {each.actual}; in its "
-        typer.echo(visible(f"{text}place: {each.expected}"))
-    if found.foreign:
+    for foreign in verified.foreign:
+        text = f"event {foreign.event}, question {foreign.question}: {foreign.actual}"
+        typer.echo(visible(f"{text}; in its place: {foreign.expected}"))
+    if verified.foreign:
         raise StudyError(str(opened.file), "not all of its questions are its own")

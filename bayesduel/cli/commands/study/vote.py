@@ -146,4 +146,6 @@ def _show(ticket: Ticket, files: ArmFiles | None, number: int) -> None:
 
 def _plain(text: str) -> str:
     """Return a text that can do nothing to the terminal."""
-    return "".join(each if each.isprintable() or each == "\n" else " " for each in text)
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else " " for letter in text
+    )
