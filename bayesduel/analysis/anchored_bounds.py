@@ -120,10 +120,10 @@ def model_known_by(parameters: Mapping[str, Any]) -> str:
     """
     from theory.theorems.catalog import option_of
 
-    found = option_of(parameters, "posterior")
-    if not isinstance(found, str) or found in _WITHOUT_MODEL:
+    posterior = option_of(parameters, "posterior")
+    if not isinstance(posterior, str) or posterior in _WITHOUT_MODEL:
         return ""
-    return found.removesuffix("-hmc")
+    return posterior.removesuffix("-hmc")
 
 
 def lower_bound(
@@ -215,7 +215,7 @@ def _lower_under_model(
     from theory.errors import ArgumentError, ProgramError
 
     linear = model == "linear" and matrix.features is not None
-    if not linear and not any(model in each.knows for each in known_theorems("")):
+    if not linear and not any(model in theorem.knows for theorem in known_theorems("")):
         return None, None, f"lower bound: none is known for policies over {model!r}"
     if matrix.num_arms > _MOST_ARMS:
         return (
@@ -230,9 +230,9 @@ def _lower_under_model(
     cost = "gap" if notion == "condorcet_mean" else "copeland"
     known = ("bradley-terry", matrix.features) if linear else (model, None)
     try:
-        found = structured_lower_bound(matrix, known[0], features=known[1], cost=cost)
+        bound = structured_lower_bound(matrix, known[0], features=known[1], cost=cost)
     except (ArgumentError, ProgramError) as error:
         rule = getattr(error, "rule", "")
         reason = f"the matrix {rule}" if rule.startswith("must obey") else str(error)
         return None, None, f"lower bound over {model!r}: not defined ({reason})"
-    return found.bound, found.winner, ""
+    return bound.bound, bound.winner, ""

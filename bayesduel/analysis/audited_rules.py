@@ -119,7 +119,7 @@ class StoppingAudit:
 
     def rows(self) -> tuple[AuditRow, ...]:
         """Return the numbers of all rules."""
-        return tuple(each.row() for each in self.rules)
+        return tuple(audited.row() for audited in self.rules)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers as plain values, for JSON."""

@@ -72,8 +72,8 @@ class Measurement:
         if self.preference is None:
             return None
         if "matrix" not in self._shared:
-            found = PreferenceMatrix(self.preference, features=self.features)
-            self._shared["matrix"] = found
+            matrix = PreferenceMatrix(self.preference, features=self.features)
+            self._shared["matrix"] = matrix
         return self._shared["matrix"]
 
     @property
@@ -90,8 +90,8 @@ class Measurement:
             from theory import ChoiceTable
 
             parts = ("choice_sets", "choice_probabilities")
-            arrays = (self.data[each].transpose("set", "place") for each in parts)
-            self._shared["table"] = ChoiceTable(*(each.values for each in arrays))
+            arrays = (self.data[name].transpose("set", "place") for name in parts)
+            self._shared["table"] = ChoiceTable(*(name.values for name in arrays))
         return self._shared["table"]
 
     def lower_slope(
@@ -122,8 +122,8 @@ class Measurement:
             )
         known = model_known_by(self.parameters) if model is None else model
         if (notion, known) not in self._shared:
-            found = lower_slope(self.matrix, self.arms, notion, known)
-            self._shared[notion, known] = found
+            lower = lower_slope(self.matrix, self.arms, notion, known)
+            self._shared[notion, known] = lower
         return self._shared[notion, known]
 
     @property
@@ -167,13 +167,13 @@ class Measurement:
         ordered = self.data["regret"].transpose("notion", "run", "checkpoint")
         values = np.asarray(ordered.values[index], dtype=np.float64)
         if not np.isfinite(values).all():
-            run, place = (int(each) for each in np.argwhere(~np.isfinite(values))[0])
+            run, column = (int(index) for index in np.argwhere(~np.isfinite(values))[0])
             raise ArgumentError(
                 "result",
                 f"the {regret_words(notion)} of {self.policy} on {self.instance} is "
-                f"{values[run, place]} in row {run} at checkpoint "
-                f"{self.rounds[place]}",
-                float(values[run, place]),
+                f"{values[run, column]} in row {run} at checkpoint "
+                f"{self.rounds[column]}",
+                float(values[run, column]),
                 remedy="simulate it again",
             )
         return values
@@ -218,7 +218,9 @@ def recorded_notion(result: Result, notion: str | None) -> str:
     """
     if notion is not None:
         return notion
-    recorded = [each.notions for each in measurements(result) if each.has_regret]
+    recorded = [
+        measured.notions for measured in measurements(result) if measured.has_regret
+    ]
     if not recorded or any("copeland" in notions for notions in recorded):
         return "copeland"
     return recorded[0][0]
@@ -247,7 +249,7 @@ def measurements(result: Result) -> list[Measurement]:
     import xarray as xr
 
     if isinstance(result, list) and result:
-        if all(isinstance(each, Measurement) for each in result):
+        if all(isinstance(item, Measurement) for item in result):
             return result
     if not isinstance(result, xr.DataTree | xr.Dataset):
         raise ArgumentError(
@@ -255,14 +257,14 @@ def measurements(result: Result) -> list[Measurement]:
             "must be what bayesduel.simulate or bayesduel.compare returned",
             result,
         )
-    found = list(_walk(result, {}))
-    if not found:
+    listed = list(_walk(result, {}))
+    if not listed:
         raise ArgumentError(
             "result",
             "no policy with a variable 'regret' in it",
             remedy="give what bayesduel.simulate or bayesduel.compare returned",
         )
-    return found
+    return listed
 
 
 def _walk(
@@ -270,10 +272,10 @@ def _walk(
 ) -> Iterator[Measurement]:
     """List the policies from a node on; ``shared`` is of the matrix above it."""
     children: Mapping[str, Any] = getattr(node, "children", {})
-    kept = {"regret", "regret_mean"} & {*map(str, node.data_vars)}
-    if kept or "error" in node.attrs:
-        own = {} if "preference" in node.data_vars else shared
-        yield _measurement(node, own)
+    recorded = {"regret", "regret_mean"} & {*map(str, node.data_vars)}
+    if recorded or "error" in node.attrs:
+        of_matrix = {} if "preference" in node.data_vars else shared
+        yield _measurement(node, of_matrix)
     below: dict[str, Any] = {}
     for child in children.values():
         yield from _walk(child, below)
@@ -339,7 +341,7 @@ def checkpoint_index(
     if position < rounds.size and rounds[position] == round_:
         return position
     near = rounds[max(0, position - 1) : position + 1]
-    names = " and ".join(str(int(each)) for each in near)
+    names = " and ".join(str(int(checkpoint)) for checkpoint in near)
     verb = "are" if near.size > 1 else "is"
     raise ArgumentError(
         argument,
@@ -440,9 +442,9 @@ def of_summaries(summary: xr.Dataset) -> RunStatistics:
     def quantiles(levels: Sequence[float]) -> np.ndarray:
         rows = []
         for level in levels:
-            place = level * (num_runs - 1)
-            low, high = ordered(math.floor(place)), ordered(math.ceil(place))
-            rows.append(low + (high - low) * (place - math.floor(place)))
+            rank = level * (num_runs - 1)
+            low, high = ordered(math.floor(rank)), ordered(math.ceil(rank))
+            rows.append(low + (high - low) * (rank - math.floor(rank)))
         return np.stack(rows)
 
     def increase(first: int, last: int) -> tuple[float, float]:

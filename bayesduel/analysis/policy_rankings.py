@@ -170,10 +170,10 @@ class Ranking:
             When one of them is not ranked here.
         """
         are_texts = isinstance(lower, str) and isinstance(higher, str)
-        for found in self.differences if are_texts else ():
-            if {found.lower, found.higher} == {lower, higher}:
-                return found
-        names = ", ".join(each.policy for each in self.policies)
+        for pair in self.differences if are_texts else ():
+            if {pair.lower, pair.higher} == {lower, higher}:
+                return pair
+        names = ", ".join(ranked.policy for ranked in self.policies)
         raise ArgumentError(
             "ranking",
             f"must be asked about two of {names} on {self.instance}",
@@ -199,7 +199,7 @@ class Ranking:
         import pandas as pd
 
         where = {"instance": self.instance, "notion": self.notion}
-        return pd.DataFrame([where | asdict(each) for each in rows])
+        return pd.DataFrame([where | asdict(row) for row in rows])
 
 
 # --- What runs of a kind not seen could do ------------------------------------------
@@ -409,12 +409,12 @@ def _ranking(
     order = np.argsort(regret.mean(axis=0), kind="stable")
     regret = regret[:, order]
     labels = [members[index].policy for index in order]
-    found = paired_intervals(
+    intervals = paired_intervals(
         regret, confidence=confidence, num_resamples=num_resamples, seed=seed
     )
     runs, error = regret.shape[0], (1.0 - confidence) / 2 / (len(labels) - 1)
     most = largest_regret(members[0], notion, round_)
-    differences = _differences(labels, regret, found, error, peak, most)
+    differences = _differences(labels, regret, intervals, error, peak, most)
     policies = tuple(
         _ranked(label, regret[:, index], differences, len(labels))
         for index, label in enumerate(labels)
@@ -439,7 +439,7 @@ def _ranking(
 def _differences(
     labels: list[str],
     regret: NDArray[np.float64],
-    found: PairedIntervals,
+    intervals: PairedIntervals,
     error: float,
     peak: float,
     most: float,
@@ -448,8 +448,8 @@ def _differences(
     unseen = unseen_share(len(regret), error)
     means, medians = regret.mean(axis=0), np.median(regret, axis=0)
     rows = []
-    for pair, (i, j) in enumerate(zip(found.first, found.second, strict=True)):
-        low = float(found.low[pair])
+    for pair, (i, j) in enumerate(zip(intervals.first, intervals.second, strict=True)):
+        low = float(intervals.low[pair])
         limit = max(min(most, peak * float(means[j])), float(regret[:, i].max()))
         undone = reversal(low, unseen)
         apart = SEEN if low > 0 else OPEN
@@ -457,10 +457,10 @@ def _differences(
             Difference(
                 lower=labels[i],
                 higher=labels[j],
-                mean=float(found.mean[pair]),
-                standard_error=float(found.standard_error[pair]),
+                mean=float(intervals.mean[pair]),
+                standard_error=float(intervals.standard_error[pair]),
                 low=low,
-                high=float(found.high[pair]),
+                high=float(intervals.high[pair]),
                 share=_share(regret[:, i], regret[:, j]),
                 median=float(medians[j] - medians[i]),
                 reversal=undone,
@@ -476,7 +476,7 @@ def _paired(
     instance: str, members: list[Measurement], notion: str
 ) -> tuple[int, NDArray[np.float64]]:
     """Return the last common checkpoint, and regret there, (run, policy)."""
-    seeds = {str(each.data.attrs.get("seed")) for each in members}
+    seeds = {str(member.data.attrs.get("seed")) for member in members}
     if len(seeds) > 1:
         raise ArgumentError(
             "comparison",
@@ -484,8 +484,8 @@ def _paired(
             f"({', '.join(sorted(seeds))}), so their runs are no pairs",
             remedy="simulate them in one comparison",
         )
-    rounds = set.intersection(*({*each.rounds.tolist()} for each in members))
-    runs = set.intersection(*({*run_numbers(each).tolist()} for each in members))
+    rounds = set.intersection(*({*member.rounds.tolist()} for member in members))
+    runs = set.intersection(*({*run_numbers(member).tolist()} for member in members))
     if not rounds or not runs:
         what = "checkpoint" if not rounds else "run"
         raise ArgumentError(
@@ -495,11 +495,11 @@ def _paired(
         )
     round_ = max(rounds)
     columns = []
-    for each in members:
-        kept = np.isin(run_numbers(each), sorted(runs))
-        place = int(np.flatnonzero(each.rounds == round_)[0])
-        by_number = np.argsort(run_numbers(each)[kept], kind="stable")
-        columns.append(each.regret(notion)[kept, place][by_number])
+    for member in members:
+        common = np.isin(run_numbers(member), sorted(runs))
+        index = int(np.flatnonzero(member.rounds == round_)[0])
+        by_number = np.argsort(run_numbers(member)[common], kind="stable")
+        columns.append(member.regret(notion)[common, index][by_number])
     return int(round_), np.stack(columns, axis=1)
 
 
@@ -533,11 +533,11 @@ def _ranked(
     )
 
 
-def _ranks(label: str, told: list[Difference], count: int) -> tuple[int, int]:
+def _ranks(label: str, apart: list[Difference], count: int) -> tuple[int, int]:
     """Return the ranks that the pairs that are told apart leave open."""
     return (
-        1 + sum(each.higher == label for each in told),
-        count - sum(each.lower == label for each in told),
+        1 + sum(pair.higher == label for pair in apart),
+        count - sum(pair.lower == label for pair in apart),
     )
 
 

@@ -120,29 +120,31 @@ def slope(
         raise ArgumentError(
             "from_round", f"must come before to_round, {to_round}", from_round
         )
-    found = measured.statistics(notion)
+    statistics = measured.statistics(notion)
     width = math.log(int(to_round)) - math.log(int(from_round))
-    mean, error = found.increase(first, last)
+    mean, error = statistics.increase(first, last)
     return Slope(
         mean / width,
         error / width,
         int(from_round),
         int(to_round),
         notion,
-        found.num_runs,
+        statistics.num_runs,
     )
 
 
 def _only(result: Result) -> Measurement:
-    found = measurements(result)
-    if len(found) != 1:
-        names = ", ".join(f"{each.instance}/{each.policy}" for each in found)
+    listed = measurements(result)
+    if len(listed) != 1:
+        names = ", ".join(
+            f"{measured.instance}/{measured.policy}" for measured in listed
+        )
         raise ArgumentError(
             "result",
-            f"a slope is of one policy, but there are {len(found)} ({names})",
+            f"a slope is of one policy, but there are {len(listed)} ({names})",
             remedy="pick one, e.g. result['<instance>/<policy>']",
         )
-    return found[0]
+    return listed[0]
 
 
 def last_decades(
@@ -177,7 +179,7 @@ def slope_span(
     end.
     """
     if to_round is None:
-        to_round = min(int(each.rounds[-1]) for each in measured)
+        to_round = min(int(one.rounds[-1]) for one in measured)
     rounds = measured[0].rounds
     rounds = rounds[: checkpoint_index(rounds, to_round, "to_round") + 1]
     if from_round is not None:

@@ -119,19 +119,19 @@ class SummaryRow:
             With keys such as ``regret_mean`` and ``slope_standard_error``, and None for
             numbers that are missing or not finite: what JSON can hold.
         """
-        found: dict[str, Any] = {}
-        for each in fields(self):
-            value = getattr(self, each.name)
-            kind = {"regret": FinalRegret, "slope": Slope}.get(each.name)
+        values: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            kind = {"regret": FinalRegret, "slope": Slope}.get(field.name)
             if kind is None:
-                found[each.name] = value
+                values[field.name] = value
                 continue
             for part in (x.name for x in fields(kind) if x.name != "notion"):
-                name = "slope" if part == "value" else f"{each.name}_{part}"
-                found[name] = None if value is None else getattr(value, part)
+                name = "slope" if part == "value" else f"{field.name}_{part}"
+                values[name] = None if value is None else getattr(value, part)
         return {
             name: None if isinstance(x, float) and not math.isfinite(x) else x
-            for name, x in found.items()
+            for name, x in values.items()
         }
 
 
@@ -291,12 +291,12 @@ def summary(
     >>> print(row.slope, "|", row.note)
     3.0 ± 1.0 per log-round | lower bound: the result does not hold the matrix
     """
-    found = measurements(comparison)
-    notion = recorded_notion(found, notion)
+    measured = measurements(comparison)
+    notion = recorded_notion(measured, notion)
     if not isinstance(notion, str):
         raise ArgumentError("notion", "must be the name of one", notion)
-    rows = tuple(_summary_row(each, notion, from_round, to_round) for each in found)
-    attrs = {**found[0].data.attrs, **getattr(comparison, "attrs", {})}
+    rows = tuple(_summary_row(one, notion, from_round, to_round) for one in measured)
+    attrs = {**measured[0].data.attrs, **getattr(comparison, "attrs", {})}
     return Summary(
         rows, notion, str(attrs.get("seed", "?")), str(attrs.get("version", "?"))
     )
@@ -326,19 +326,19 @@ def _summary_row(
     if measured_slope is None:
         note = "; ".join(filter(None, [note, "slope: needs two checkpoints"]))
     ratio = measured_slope.value / bound if measured_slope and bound else None
-    found = measured.statistics(notion)
-    low, median, high = (float(q[-1]) for q in found.quantiles([0.1, 0.5, 0.9]))
+    statistics = measured.statistics(notion)
+    low, median, high = (float(q[-1]) for q in statistics.quantiles([0.1, 0.5, 0.9]))
     regret = FinalRegret(
-        float(found.mean[-1]),
-        float(found.standard_error[-1]),
-        float(found.standard_deviation[-1]),
+        float(statistics.mean[-1]),
+        float(statistics.standard_error[-1]),
+        float(statistics.standard_deviation[-1]),
         median,
         low,
         high,
     )
     return SummaryRow(
         *names,
-        found.num_runs,
+        statistics.num_runs,
         int(measured.rounds[-1]),
         regret,
         measured_slope,
@@ -422,16 +422,16 @@ def regret_dataframe(result: Result, *, notion: str | None = None) -> pd.DataFra
 
     notion = recorded_notion(result, notion)
     parts = []
-    for each in measurements(result):
-        if not each.has_regret:
+    for measured in measurements(result):
+        if not measured.has_regret:
             continue
-        regret = each.regret(notion)
+        regret = measured.regret(notion)
         runs, rounds = regret.shape
         columns = {
-            "instance": each.instance,
-            "policy": each.policy,
-            "run": np.repeat(run_numbers(each), rounds),
-            "checkpoint": np.tile(each.rounds, runs),
+            "instance": measured.instance,
+            "policy": measured.policy,
+            "run": np.repeat(run_numbers(measured), rounds),
+            "checkpoint": np.tile(measured.rounds, runs),
             "regret": regret.ravel(),
         }
         parts.append(pd.DataFrame(columns))
@@ -454,10 +454,15 @@ def by_notion(
 
     ``notions`` is what each instance records; ``main`` keeps the first of each.
     """
-    recorded = {name: own[:1] if main else own for name, own in notions.items()}
+    recorded = {
+        name: recorded_here[:1] if main else recorded_here
+        for name, recorded_here in notions.items()
+    }
     return [
-        (notion, [each for each in measured if notion in recorded[each.instance]])
-        for notion in dict.fromkeys(each for own in recorded.values() for each in own)
+        (notion, [one for one in measured if notion in recorded[one.instance]])
+        for notion in dict.fromkeys(
+            notion for recorded_here in recorded.values() for notion in recorded_here
+        )
     ]
 
 
@@ -490,20 +495,24 @@ def summary_rows(
     See :meth:`bayesduel.analysis.Summary.to_dicts`; ``summarize`` is called as
     ``summary`` is.
     """
-    found = measurements(result)
+    measured = measurements(result)
     rows = [
         row
-        for notion, part in by_notion(found, _recorded(found))
+        for notion, part in by_notion(measured, _recorded(measured))
         for row in summarize(part, notion=notion).to_dicts()
     ]
-    order = [(each.instance, each.policy) for each in found]
+    order = [(one.instance, one.policy) for one in measured]
     return sorted(rows, key=lambda row: order.index((row["instance"], row["policy"])))
 
 
 def _recorded(measured: Sequence[Measurement]) -> dict[str, tuple[str, ...]]:
     """Return the notions of each instance; where all failed, those of the others."""
-    found: dict[str, tuple[str, ...]] = {}
-    for each in measured:
-        found[each.instance] = found.get(each.instance) or each.notions
-    others = tuple(dict.fromkeys(each for own in found.values() for each in own))
-    return {name: own or others or ("copeland",) for name, own in found.items()}
+    recorded: dict[str, tuple[str, ...]] = {}
+    for one in measured:
+        recorded[one.instance] = recorded.get(one.instance) or one.notions
+    others = tuple(
+        dict.fromkeys(notion for notions in recorded.values() for notion in notions)
+    )
+    return {
+        name: notions or others or ("copeland",) for name, notions in recorded.items()
+    }

@@ -39,7 +39,7 @@ a summary does not depend on their number."""
 
 _FEW_ARMS = 16
 
-Place = tuple[str, str]
+NodeNames = tuple[str, str]
 """The names of an instance and a policy in results."""
 
 _NAMES = (
@@ -54,7 +54,7 @@ class Settings:
 
     Attributes
     ----------
-    place : tuple of str
+    node_names : tuple of str
         Names of the instance and the policy in results.
     notions : tuple of str
         Notions of regret that are recorded.
@@ -71,7 +71,7 @@ class Settings:
         Equal for chunks that are played by the same compiled program.
     """
 
-    place: Place
+    node_names: NodeNames
     notions: tuple[str, ...]
     checkpoints: tuple[int, ...]
     seed: int
@@ -170,7 +170,7 @@ def settings_of(
         "version": __version__,
     }
     return Settings(
-        place=(problem.name, policy.label),
+        node_names=(problem.name, policy.label),
         notions=notions,
         checkpoints=checkpoints,
         seed=seed,
@@ -203,9 +203,9 @@ class Arrays(NamedTuple):
 
     def dataset(self) -> xr.Dataset:
         """Return the dataset."""
-        own = {name: self.variables[name] for name in self.coords}
-        data = {k: v for k, v in self.variables.items() if k not in own}
-        return xr.Dataset(data, own, self.attrs)
+        coords = {name: self.variables[name] for name in self.coords}
+        data = {k: v for k, v in self.variables.items() if k not in coords}
+        return xr.Dataset(data, coords, self.attrs)
 
 
 def arrays_of(dataset: xr.Dataset) -> Arrays:
@@ -340,10 +340,10 @@ def node_attributes(chunk: Chunk) -> dict[str, Any]:
     """Return where the results of a chunk come from, also if its policy fails."""
     request = json.loads(chunk.settings.request)
     parameters = json.loads(request["parameters"])
-    kept = ("instance", "policy", "policy_name", "parameters", "horizon", "seed")
+    named = ("instance", "policy", "policy_name", "parameters", "horizon", "seed")
     return (
         chunk.settings.problem.attributes(chunk.settings.notions)
-        | {name: request[name] for name in kept}
+        | {name: request[name] for name in named}
         | {
             "look_ahead": int(parameters.get("look_ahead", False)),
             "shuffle": request["shuffle"],
@@ -379,7 +379,7 @@ def to_bytes(arrays: Arrays) -> bytes:
         ],
     }
     text = json.dumps(header).encode()
-    data = b"".join([each.tobytes() for _, each in arrays.variables.values()])
+    data = b"".join([values.tobytes() for _, values in arrays.variables.values()])
     return len(text).to_bytes(8, "little") + text + zlib.compress(data, 1)
 
 

@@ -68,7 +68,7 @@ _GONE = (
 
 
 def run_experiment(
-    asked: Any,
+    experiment: Any,
     *,
     jobs: int | None = 1,
     executor: Executor | None = None,
@@ -83,8 +83,8 @@ def run_experiment(
 ) -> xr.DataTree:
     """Simulate the chunks of an experiment that are missing, and return all results.
 
-    ``asked`` is a :class:`bayesduel.Experiment`, and ``tables`` makes the files that
-    stand beside the results, by name. Other parameters and errors are those of
+    ``experiment`` is a :class:`bayesduel.Experiment`, and ``tables`` makes the files
+    that stand beside the results, by name. Other parameters and errors are those of
     :func:`bayesduel.compare`.
     """
     check_format(format)
@@ -114,15 +114,15 @@ def run_experiment(
         raise OutputFolderError("part", rule, part, remedy=remedy)
     if shared and out is None:
         raise OutputFolderError("shared", "needs a folder", True, remedy="give {out}")
-    request = asked.request()
-    instances = {each.name: each.dataset() for each in asked.problems}
+    request = experiment.request()
+    instances = {problem.name: problem.dataset() for problem in experiment.problems}
     gathered, finished = Gathered(request, instances), []
 
-    def kept(chunk: Chunk, data: bytes | Arrays | None) -> bool:
+    def taken(chunk: Chunk, data: bytes | Arrays | None) -> bool:
         """Take the results of a chunk, or its file; say whether there are any."""
         if data is not None:
             arrays = from_bytes(data) if isinstance(data, bytes) else data
-            gathered.add(chunk.settings.place, chunk.runs, arrays)
+            gathered.add(chunk.settings.node_names, chunk.runs, arrays)
             finished.append(chunk)
         return data is not None
 
@@ -134,8 +134,8 @@ def run_experiment(
         ) as folder
     ):
         if folder is not None:
-            _begin(folder, asked, request, instances, part, overwrite=overwrite)
-        chunks = asked.chunks()[number - 1 :: count]
+            _begin(folder, experiment, request, instances, part, overwrite=overwrite)
+        chunks = experiment.chunks()[number - 1 :: count]
         function: Callable[[Chunk], Any] = _simulated
         if folder is None:
             function = chunk_arrays
@@ -152,7 +152,7 @@ def run_experiment(
                 for chunk in chunks:
                     raise_signal()
                     if folder is not None and present and chunk.digest in present:
-                        if kept(chunk, folder.load(chunk.digest)):
+                        if taken(chunk, folder.load(chunk.digest)):
                             report.finished("reading finished chunks")
                             continue
                     missing.append(chunk)
@@ -163,23 +163,29 @@ def run_experiment(
                     try_here=jobs is None,
                     executor=executor,
                     report=report,
-                    words=lambda chunk: " on ".join(reversed(chunk.settings.place)),
+                    words=lambda chunk: " on ".join(
+                        reversed(chunk.settings.node_names)
+                    ),
                     program=lambda chunk: chunk.settings.kernel,
-                    wanted=lambda chunk: chunk.settings.place not in gathered.failures,
+                    wanted=lambda chunk: (
+                        chunk.settings.node_names not in gathered.failures
+                    ),
                 )
                 with closing(outcomes):
                     for chunk, value, failure in outcomes:
                         if isinstance(failure, OutputFolderError | OutputWriteError):
                             raise failure
                         if failure is not None:
-                            node = _failed(chunk, failure, asked.num_runs)
-                            gathered.failures.setdefault(chunk.settings.place, node)
+                            node = _failed(chunk, failure, experiment.num_runs)
+                            gathered.failures.setdefault(
+                                chunk.settings.node_names, node
+                            )
                         elif folder is None:
-                            kept(chunk, value)
+                            taken(chunk, value)
                         elif value is not None:
                             folder.save(chunk.digest, value)
-                            kept(chunk, value)
-                        elif not kept(chunk, folder.load(chunk.digest, wait=True)):
+                            taken(chunk, value)
+                        elif not taken(chunk, folder.load(chunk.digest, wait=True)):
                             raise OutputWriteError(
                                 f"out: a worker has written chunk {chunk.digest}, "
                                 "which is not seen here or damaged; share the folder "
@@ -230,8 +236,8 @@ def _failed(chunk: Chunk, failure: Exception, num_runs: int) -> xr.Dataset:
 
 def _read_part(value: Any) -> tuple[int, int]:
     """Return the numbers of a part such as "3/10"."""
-    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(value))
-    number, count = map(int, found.groups()) if found else (0, 0)
+    match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(value))
+    number, count = map(int, match.groups()) if match else (0, 0)
     if not 1 <= number <= count:
         raise SimulationArgumentError(
             "part",
@@ -244,7 +250,7 @@ def _read_part(value: Any) -> tuple[int, int]:
 
 def _begin(
     folder: RunFolder,
-    asked: Any,
+    experiment: Any,
     request: Mapping[str, Any],
     instances: Mapping[str, xr.Dataset],
     part: str | None,
@@ -268,7 +274,7 @@ def _begin(
         folder.note(parts=_read_part(part)[1])
     from bayesduel.experiments.toml import folder_files
 
-    for name, data in folder_files(vars(asked)).items():
+    for name, data in folder_files(vars(experiment)).items():
         write_whole(folder.path / name, data)
     if part is not None:
         folder.release()
@@ -280,17 +286,17 @@ def _check_contains(
     """Refuse a request that lacks something of the one that a folder is for."""
     places = {(x["instance"], x["policy"]): x["request"] for x in ours["places"]}
     for entry in theirs["places"]:
-        place = entry["instance"], entry["policy"]
-        what = f"{path} holds {place[1]} on {place[0]}"
+        node_names = entry["instance"], entry["policy"]
+        what = f"{path} holds {node_names[1]} on {node_names[0]}"
         remedy = "replace it ({overwrite}), or name another folder"
-        most, runs = (each["attributes"]["num_runs"] for each in (theirs, ours))
-        if place not in places or most > runs:
+        most, runs = (known["attributes"]["num_runs"] for known in (theirs, ours))
+        if node_names not in places or most > runs:
             rule = f"{what} up to run {most - 1}, which this request would drop"
             remedy = f"ask for that too, {remedy}"
             raise OutputFolderError("out", rule, path, remedy=remedy)
-        one, other = (json.loads(x) for x in (entry["request"], places[place]))
-        for name in sorted({*one, *other}):
-            old, new = one.get(name), other.get(name)
+        first, second = (json.loads(x) for x in (entry["request"], places[node_names]))
+        for name in sorted({*first, *second}):
+            old, new = first.get(name), second.get(name)
             if old != new:
                 shown = [x for x in (old, new) if isinstance(x, int | float)]
                 both = f" ({old}, not {new})" if len(shown) == 2 else ""
@@ -434,7 +440,7 @@ def _several_to_compile(programs: Sequence[Hashable]) -> bool:
     """Say whether more than one program is neither in memory nor on the disk."""
     from bayesduel.simulation.programs import is_at_hand
 
-    names = [each for each in programs if isinstance(each, str)]
+    names = [name for name in programs if isinstance(name, str)]
     return sum(not is_at_hand(name) for name in names) > 1
 
 
@@ -477,7 +483,7 @@ def _execute_there(
             if heard:
                 waiting.clear()
                 alone.clear()
-                for future in [each for each in running if each.cancel()]:
+                for future in [future for future in running if future.cancel()]:
                     running.pop(future)
                 if not running:
                     return

@@ -100,18 +100,18 @@ class RunFolder:
             another kind or of an earlier layout, or another process writes to it.
         """
         path = check_folder(path, kind=kind, resume=resume, overwrite=overwrite)
-        own = path / OWN
+        marked = path / OWN
         try:
-            own.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(own / "lock", timeout=_WAITING_SECONDS)
+            marked.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(marked / "lock", timeout=_WAITING_SECONDS)
             lock.acquire()
             now = datetime.now(UTC).isoformat(timespec="seconds")
             holder = f"process {os.getpid()} on {socket.gethostname()}, since {now}"
-            (own / "holder").write_text(holder, "utf-8")
+            (marked / "holder").write_text(holder, "utf-8")
         except Timeout as error:
             holder = "another process"
             with suppress(OSError, ValueError):
-                holder = (own / "holder").read_text("utf-8") or holder
+                holder = (marked / "holder").read_text("utf-8") or holder
             rule, remedy = f"{holder} is writing to {path}", "wait for it"
             remedy += ", or name another folder"
             raise OutputFolderError("out", rule, path, remedy=remedy) from error

@@ -189,18 +189,20 @@ class PairProblem(ComparedInstance):
         """Return regret, rounds of every pair, and the recommended arm."""
         plays = ledger["plays"]
         matrix = self.instance
-        total = [weighted_sum(plays, matrix.regret_per_pair(each)) for each in notions]
+        total = [
+            weighted_sum(plays, matrix.regret_per_pair(notion)) for notion in notions
+        ]
         return _pair_variables(np.stack(total), plays, recommendation)
 
     def variables(self) -> Variables:
         """Return the matrix, with features of the arms and prices if there are any."""
         pairs = "arm", "opponent"
-        found: Variables = {"preference": (pairs, np.array(self.instance.values))}
+        content: Variables = {"preference": (pairs, np.array(self.instance.values))}
         if self.instance.features is not None:
-            found["features"] = (("arm", "feature"), self.instance.features)
+            content["features"] = (("arm", "feature"), self.instance.features)
         if self.instance.prices is not None:
-            found["prices"] = (pairs, self.instance.prices)
-        return found
+            content["prices"] = (pairs, self.instance.prices)
+        return content
 
 
 def _pair_variables(
@@ -264,7 +266,7 @@ class WorldProblem(ComparedInstance):
         notions: Sequence[str],
     ) -> Variables:
         """Return regret, rounds of every pair, and the recommended arm."""
-        places = [self.known_notions.index(each) for each in notions]
+        places = [self.known_notions.index(notion) for notion in notions]
         total = np.moveaxis(ledger["regret"], -1, 0)[places]
         return _pair_variables(total, ledger["plays"], recommendation)
 
@@ -354,16 +356,19 @@ class SubsetProblem(ComparedInstance):
 
     def variables(self) -> Variables:
         """Return the best set, and where sets are few the probabilities of all."""
-        world, found = self.instance, {}
+        world, content = self.instance, {}
         if world.arm_features is not None:
-            found["features"] = (("arm", "feature"), np.asarray(world.arm_features))
+            content["features"] = (("arm", "feature"), np.asarray(world.arm_features))
         if _has_formulas(world):
-            found["best_set"] = (("arm",), world.mask(world.best_set))
+            content["best_set"] = (("arm",), world.mask(world.best_set))
             if comb(world.num_arms, world.subset_size) <= _FEW_SETS:
                 table = world.table()
-                found["choice_sets"] = (("set", "place"), table.sets)
-                found["choice_probabilities"] = (("set", "place"), table.probabilities)
-        return found
+                content["choice_sets"] = (("set", "place"), table.sets)
+                content["choice_probabilities"] = (
+                    ("set", "place"),
+                    table.probabilities,
+                )
+        return content
 
     def attributes(self, notions: Sequence[str]) -> dict[str, Any]:
         """Return the largest regret of one round, or the lower bounds of a world."""
@@ -416,7 +421,9 @@ def _warn_of_assumptions(policy: PolicyBase, world: WorldBase, name: str) -> Non
     assumed = [*declared(rule, "assumes")]
     if declared(rule, "needs_horizon"):
         assumed.append(KNOWN_HORIZON)
-    lacking = [each for each in assumed if each not in world.guarantees]
+    lacking = [
+        assumption for assumption in assumed if assumption not in world.guarantees
+    ]
     if lacking:
         warnings.warn(
             f"{policy.label} assumes {' and '.join(lacking)}, which {name} "

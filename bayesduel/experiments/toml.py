@@ -96,7 +96,9 @@ def arguments_in(text: str, folder: Path, called: str) -> dict[str, Any]:
     with errors_name_file(called):
         for key, read in (("instances", _instance), ("policies", _policy)):
             if key in data:
-                data[key] = _each(key, data[key], lambda one, r=read: r(one, folder))
+                data[key] = _read_all(
+                    key, data[key], lambda one, r=read: r(one, folder)
+                )
         if "stopping" in data:
             data["stopping"] = _stopping(data["stopping"])
         rounds = data.get("checkpoints", [])
@@ -106,10 +108,10 @@ def arguments_in(text: str, folder: Path, called: str) -> dict[str, Any]:
     return data
 
 
-def check_complete(found: Mapping[str, Any], called: str) -> None:
+def check_complete(arguments: Mapping[str, Any], called: str) -> None:
     """Raise unless arguments say what is compared."""
     for key, example in (("instances", "gap"), ("policies", "d-ts")):
-        if key not in found:
+        if key not in arguments:
             raise SimulationArgumentError(
                 f"{called}: {key}",
                 "is not there",
@@ -144,14 +146,14 @@ def _check_keys(data: Mapping[str, Any], known: Sequence[str], argument: str) ->
         raise UnknownNameError(argument, rule, key, remedy=remedy)
 
 
-def _each(argument: str, given: Any, read: Callable[[Any], Any]) -> Any:
+def _read_all(argument: str, given: Any, read: Callable[[Any], Any]) -> Any:
     """Read one thing, or each of several."""
     several = isinstance(given, list)
-    found = []
+    values = []
     for index, one in enumerate(given if several else [given]):
         with errors_about(argument, one, index if several else None):
-            found.append(read(one))
-    return found if several else found[0]
+            values.append(read(one))
+    return values if several else values[0]
 
 
 def _instance(given: Any, folder: Path) -> Any:
@@ -181,10 +183,10 @@ def _instance(given: Any, folder: Path) -> Any:
                 tables[folder / table] = read
             else:
                 plain[key] = table
-        found = PreferenceMatrix(matrix.values, **words, **plain)
+        instance = PreferenceMatrix(matrix.values, **words, **plain)
         for path, read in tables.items():
-            found = read(found, path)
-        return found
+            instance = read(instance, path)
+        return instance
     return _text(given)
 
 
@@ -211,7 +213,7 @@ def _text(table: dict[str, Any]) -> str:
             remedy='such as {name = "d-ts", alpha = [0.6, 1]}',
         )
     if not isinstance(together, list) or not all(
-        isinstance(each, str) and each in parameters for each in together
+        isinstance(parameter, str) and parameter in parameters for parameter in together
     ):
         rule = f"must be a list of parameters of {name}, {', '.join(parameters)}"
         remedy = 'such as ["alpha", "prior"]'
@@ -230,7 +232,7 @@ def _text(table: dict[str, Any]) -> str:
 
 def _words(key: str, value: Any) -> str:
     if isinstance(value, list) and value:
-        return "|".join(_words(key, each) for each in value)
+        return "|".join(_words(key, item) for item in value)
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):
@@ -258,50 +260,56 @@ def _stopping(given: Any) -> StoppingRule:
 # --- Written -------------------------------------------------------------------------
 
 
-def to_toml(asked: Mapping[str, Any], files: dict[str, bytes] | None = None) -> str:
+def to_toml(
+    experiment: Mapping[str, Any], files: dict[str, bytes] | None = None
+) -> str:
     """Return the text of the checked arguments of a :class:`bayesduel.Experiment`.
 
     With ``files`` beside it, or where there are none by itself.
     """
     data: dict[str, Any] = {
         "instances": [
-            _written_instance(each, index, files)
-            for index, each in enumerate(asked["instances"])
+            _written_instance(instance, index, files)
+            for index, instance in enumerate(experiment["instances"])
         ],
         "policies": [
-            _said(policy_text, each, "policies", index, files)
-            for index, each in enumerate(asked["policies"])
+            _said(policy_text, policy, "policies", index, files)
+            for index, policy in enumerate(experiment["policies"])
         ],
-        "num_runs": asked["num_runs"],
-        "horizon": asked["horizon"],
+        "num_runs": experiment["num_runs"],
+        "horizon": experiment["horizon"],
     }
-    most_arms = max(each.num_arms for each in asked["instances"])
-    if asked["checkpoints"] != check_checkpoints(None, asked["horizon"], most_arms):
-        data["checkpoints"] = list(asked["checkpoints"])
-    data["seed"] = asked["seed"]
-    if asked["regret"] is not None:
-        data["regret"] = list(asked["regret"])
-    data |= {"shuffle": asked["shuffle"], "record": asked["record"]}
-    if asked["stopping"] is not None:
+    most_arms = max(instance.num_arms for instance in experiment["instances"])
+    if experiment["checkpoints"] != check_checkpoints(
+        None, experiment["horizon"], most_arms
+    ):
+        data["checkpoints"] = list(experiment["checkpoints"])
+    data["seed"] = experiment["seed"]
+    if experiment["regret"] is not None:
+        data["regret"] = list(experiment["regret"])
+    data |= {"shuffle": experiment["shuffle"], "record": experiment["record"]}
+    if experiment["stopping"] is not None:
         from bayesduel.stopping.words import rule_text
 
-        data["stopping"] = _said(rule_text, asked["stopping"], "stopping", None, files)
+        data["stopping"] = _said(
+            rule_text, experiment["stopping"], "stopping", None, files
+        )
     # Files are read with composed characters.
     plain = "".join(
-        each if each.isascii() else f"\\U{ord(each):08x}"
-        for each in tomli_w.dumps(data)
+        letter if letter.isascii() else f"\\U{ord(letter):08x}"
+        for letter in tomli_w.dumps(data)
     )
     return f"# An experiment of bayesduel {__version__}.\n{plain}"
 
 
-def folder_files(asked: Mapping[str, Any]) -> dict[str, bytes]:
+def folder_files(experiment: Mapping[str, Any]) -> dict[str, bytes]:
     """Return what a folder of results holds of its request, by the names of files.
 
     What no text can say is called by its name there, and refused when it is read. A
     matrix without a name that loads it is a CSV file of its own.
     """
     files: dict[str, bytes] = {}
-    text = to_toml(asked, files)
+    text = to_toml(experiment, files)
     return {REQUEST: text.encode(), **files}
 
 
@@ -381,10 +389,10 @@ def _name_that_loads(instance: Instance) -> str:
     return ""
 
 
-def _same(one: Instance, other: Instance) -> bool:
+def _same(first: Instance, second: Instance) -> bool:
     """Say whether two instances give results of the same bytes."""
     words = ("name", "source", "arm_names", "checksum")
-    same = all(getattr(one, word) == getattr(other, word) for word in words)
-    if not same or type(one) is not type(other):
+    same = all(getattr(first, word) == getattr(second, word) for word in words)
+    if not same or type(first) is not type(second):
         return False
-    return problem_of(one).usual_notions == problem_of(other).usual_notions
+    return problem_of(first).usual_notions == problem_of(second).usual_notions

@@ -153,18 +153,18 @@ def reproduce(
         }
         folder = None if out is None else Path(out) / panel.key
         results.append(_measure(panel, matrices[panel.key], folder, options))
-    missing = dict.fromkeys(name for each in results for name in each.left_out)
+    missing = dict.fromkeys(name for result in results for name in result.left_out)
     if missing:
         notes.append(f"not available, left out: {', '.join(missing)}")
     verdicts = tuple(
         verdict
         for claim in recipe.claims
-        for each in results
-        if each.panel.key in claim.panels
+        for result in results
+        if result.panel.key in claim.panels
         for verdict in check_claim(
             claim,
-            each.panel.key,
-            each.measured,
+            result.panel.key,
+            result.measured,
             notion=recipe.notion,
             scale=rounds_scale,
         )
@@ -219,7 +219,7 @@ def check(
             rule = f"{recipe.name} has no panel {key!r}, only {', '.join(known)}"
             raise ArgumentError("panels", rule, key)
     wanted = [panel for panel in recipe.panels if not panels or panel.key in panels]
-    outside = [each for each in wanted if {"mslr", "mslr_random"} & {*each.instance}]
+    outside = [panel for panel in wanted if {"mslr", "mslr_random"} & {*panel.instance}]
     if mslr is not None:
         for panel in outside:
             _matrices(panel, mslr)
@@ -277,13 +277,13 @@ def _matrices(panel: Panel, whole: PreferenceMatrix | None) -> list[Instance]:
     if kind == "world":
         return [replace(choice.load_world(what), name=panel.label)]
     if kind == "matrix":
-        found = load_matrix(what)
+        matrix = load_matrix(what)
     elif kind == "mslr":
         assert whole is not None
-        found = mslr_submatrix(whole, what)
+        matrix = mslr_submatrix(whole, what)
     else:
         assert whole is not None
-        found = random_submatrix(
+        matrix = random_submatrix(
             np.random.default_rng(what["seed"]),
             whole,
             what["arms"],
@@ -291,7 +291,7 @@ def _matrices(panel: Panel, whole: PreferenceMatrix | None) -> list[Instance]:
             winner=what["winner"],
             max_tries=100_000,
         ).matrix
-    return [_named(found, panel.label)]
+    return [_named(matrix, panel.label)]
 
 
 def _named(matrix: PreferenceMatrix, name: str) -> PreferenceMatrix:
@@ -357,20 +357,20 @@ def _measure(
         )
         label = policies.parse_policy(text).label
         measured[text + FIXED_ORDER] = tuple(
-            replace(each, policy=label + FIXED_ORDER)
-            for each in _of(fixed, label, failures)
+            replace(one, policy=label + FIXED_ORDER)
+            for one in _of(fixed, label, failures)
         )
     left_out = tuple(text for text in panel.optional if text not in texts)
-    kept = {text: found for text, found in measured.items() if found}
-    return PanelResult(panel, kept, left_out, tuple(failures))
+    done = {text: results for text, results in measured.items() if results}
+    return PanelResult(panel, done, left_out, tuple(failures))
 
 
 def _of(tree: xr.DataTree, label: str, failures: list[str]) -> tuple[Measurement, ...]:
     """Return the measurements of a policy that did not fail; write down the others."""
-    found = [each for each in measurements(tree) if each.policy == label]
+    of_policy = [one for one in measurements(tree) if one.policy == label]
     failures.extend(
-        f"{label} on {each.instance} failed: {each.error}"
-        for each in found
-        if each.error
+        f"{label} on {one.instance} failed: {one.error}"
+        for one in of_policy
+        if one.error
     )
-    return tuple(each for each in found if not each.error)
+    return tuple(one for one in of_policy if not one.error)

@@ -108,9 +108,9 @@ class Panel:
     def beyond(self) -> tuple[Line, ...]:
         """Lines so high that they would press the others, at least half, flat."""
         ascending = sorted(self.lines, key=lambda line: line.highest)
-        for place in range(max(2, -(-len(ascending) // 2)), len(ascending)):
-            if ascending[place].highest > _BEYOND * ascending[place - 1].highest:
-                return tuple(ascending[place:])
+        for index in range(max(2, -(-len(ascending) // 2)), len(ascending)):
+            if ascending[index].highest > _BEYOND * ascending[index - 1].highest:
+                return tuple(ascending[index:])
         return ()
 
     @property
@@ -129,7 +129,11 @@ def panels(result: Result, notion: str, band: str) -> list[Panel]:
     one_of(band, BANDS, "band")
     groups = by_instance(result)
     return [
-        Panel(name, tuple(line_of(each, notion, band) for each in members), members[0])
+        Panel(
+            name,
+            tuple(line_of(measured, notion, band) for measured in members),
+            members[0],
+        )
         for name, members in groups.items()
     ]
 
@@ -161,13 +165,13 @@ def by_instance(result: Result) -> dict[str, list[Measurement]]:
 
 def line_of(measured: Measurement, notion: str, band: str) -> Line:
     """Return the mean regret of one policy with its band."""
-    found = measured.statistics(notion)
-    mean, runs = found.mean, found.num_runs
+    statistics = measured.statistics(notion)
+    mean, runs = statistics.mean, statistics.num_runs
     low = high = mean
     if band == "standard error" and runs > 1:
-        low, high = mean - found.standard_error, mean + found.standard_error
+        low, high = mean - statistics.standard_error, mean + statistics.standard_error
     elif band in _QUANTILES and runs > 1:
-        low, high = found.quantiles(_QUANTILES[band])
+        low, high = statistics.quantiles(_QUANTILES[band])
     return Line(
         measured.policy, measured.rounds, mean, low, high, runs, measured.parameters
     )
@@ -257,7 +261,7 @@ def runs_text(counts: Iterable[int]) -> str:
     if runs == [1]:
         return "1 run"
     ends = dict.fromkeys([runs[0], runs[-1]])
-    return f"{' to '.join(f'{each:,}' for each in ends)} runs"
+    return f"{' to '.join(f'{end:,}' for end in ends)} runs"
 
 
 def draw_line(
@@ -297,10 +301,10 @@ def draw_points(axes: Axes, line: Line, look: Look) -> None:
 
 def _marked(rounds: np.ndarray, *, log_x: bool) -> list[int]:
     """Return the checkpoints that get a marker: evenly spaced on the axis, the last."""
-    place = np.log10(rounds) if log_x else rounds / rounds[-1] * 6.0
-    step = max(1.0, np.ceil((place[-1] - place[0]) / 8.0))
-    targets = np.arange(place[-1], place[0] - 1e-9, -step)
-    return sorted({int(np.argmin(np.abs(place - target))) for target in targets})
+    positions = np.log10(rounds) if log_x else rounds / rounds[-1] * 6.0
+    step = max(1.0, np.ceil((positions[-1] - positions[0]) / 8.0))
+    targets = np.arange(positions[-1], positions[0] - 1e-9, -step)
+    return sorted({int(np.argmin(np.abs(positions - target))) for target in targets})
 
 
 def scale_axes(
@@ -351,7 +355,7 @@ def head_panel(axes: Axes, name: str, handles: list[Line2D], inches: float) -> N
     """Write the instance and its bounds above the panel, where no line can be."""
     for handle in handles:
         handle.set_label(wrap_label(str(handle.get_label()), inches))
-    has_lines = any(each.get_linestyle() != "None" for each in handles)
+    has_lines = any(handle.get_linestyle() != "None" for handle in handles)
     legend = axes.legend(
         handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), title=name,
         alignment="left", borderaxespad=0.3, borderpad=0.1,
@@ -388,17 +392,17 @@ def caption_below(figure: StyledFigure, caption: str, look: dict[str, Look]) -> 
         Line2D(
             [],
             [],
-            color=each.color,
-            marker=each.marker,
-            linestyle=each.line,
+            color=entry.color,
+            marker=entry.marker,
+            linestyle=entry.line,
             markeredgecolor="white",
             markeredgewidth=0.4,
-            label=wrap_label(each.name, figure.get_figwidth()),
+            label=wrap_label(entry.name, figure.get_figwidth()),
         )  # fmt: skip
-        for each in look.values()
+        for entry in look.values()
     ]
     # The marker hides the gap between two dashes of a short handle.
-    dashed = any(each.line != "-" for each in look.values())
+    dashed = any(entry.line != "-" for entry in look.values())
     most = 6 if figure.get_figwidth() >= TWO_COLUMNS else 3
     for columns in range(max(1, min(len(handles), most)), 0, -1):
         legend = figure.legend(

@@ -175,9 +175,9 @@ def regret(
     }
     if log_y is None:
         log_y = any(
-            each.makes_room and each.highest > _LINEAR * panel.top
+            bound.makes_room and bound.highest > _LINEAR * panel.top
             for panel in groups
-            for each in drawn[panel.instance]
+            for bound in drawn[panel.instance]
         )
     elif not true_or_false(log_y, "log_y"):
         # Bounds far above a linear axis are words.
@@ -185,7 +185,7 @@ def regret(
     beyond = [beyond_text(panel, log_y=log_y) for panel in groups]
     heads = [
         head_height(
-            [*(each.text for each in shown), *filter(None, [text])], inches / columns
+            [*(bound.text for bound in shown), *filter(None, [text])], inches / columns
         )
         for shown, text in zip(drawn.values(), beyond, strict=True)
     ]
@@ -209,7 +209,7 @@ def regret(
             handles += words_only(text)
             head_panel(axes, panel.instance, handles, inches / columns)
         caption = band_text(groups, band)
-        if any(each.slope for shown in drawn.values() for each in shown):
+        if any(bound.slope for shown in drawn.values() for bound in shown):
             caption = wrap_label(f"{caption}; {_SHADED}", inches)
         caption_below(figure, caption, {} if direct else look)
         if direct:
@@ -293,8 +293,8 @@ def slopes(
     height = style.check_height(height)
     measured = [m for m in measurements(result) if m.has_regret]
     start, end = slope_span(measured, from_round, to_round)
-    values = [slope(each, start, end, notion) for each in measured]
-    asked = _bounds(bound, panel, notion)
+    values = [slope(one, start, end, notion) for one in measured]
+    requests = _bounds(bound, panel, notion)
     tall = inches * (0.58 if inches >= 5.0 else 0.9)
     with style.new_figure(inches, height or tall) as figure:
         axes = figure.subplots()
@@ -303,19 +303,19 @@ def slopes(
             draw_line(axes, line, look[line.policy], log_x=True)
         scale_axes(axes, panel, log_x=True, log_y=False)
         axes.axvspan(start, end, color=style.SHADE, zorder=0, linewidth=0)
-        handles = _dashes(axes, panel, asked, start, end)
+        handles = _dashes(axes, panel, requests, start, end)
         caption = band_text([panel], band)
         if inches < 5.0 and handles:
             # No room above the panel: the margin right of it holds the slopes.
-            labels = [f"dashed: {each.get_label()}" for each in handles]
-            entries = [wrap_label(each, inches) for each in labels]
+            labels = [f"dashed: {handle.get_label()}" for handle in handles]
+            entries = [wrap_label(label, inches) for label in labels]
             caption, handles = "\n".join([*entries, caption]), []
         handles += words_only(beyond_text(panel))
         head_panel(axes, panel.instance, handles, inches - 1.6)
         axes.set_xlabel("round t")
         axes.set_ylabel(notion_label(notion))
         caption_below(figure, caption, {})
-        shown = [each.bound for each in asked if each.bound is not None]
+        shown = [request.bound for request in requests if request.bound is not None]
         # Write name and slope at the end of each line, under one common heading.
         rows = []
         for line, value in zip(panel.lines, values, strict=True):
@@ -350,45 +350,47 @@ def _bounds(bound: Bounds, panel: Panel, notion: str) -> list[AskedBound]:
     )
     if bound is None or (automatic and has_none):
         return []
-    asked = asked_bounds("lower" if automatic else bound, panel, notion)
-    for each in asked:
-        found = each.bound
-        if found is None:
+    requests = asked_bounds("lower" if automatic else bound, panel, notion)
+    for request in requests:
+        asymptotic = request.bound
+        if asymptotic is None:
             continue
-        other = found.power_terms or found.loglog_coefficient
-        if other or not found.kind.startswith("asymptotic"):
+        grows_otherwise = asymptotic.power_terms or asymptotic.loglog_coefficient
+        if grows_otherwise or not asymptotic.kind.startswith("asymptotic"):
             raise ArgumentError(
                 "bound",
-                f"must be asymptotic and grow like log t, but {found.name} is "
-                f"{found.kind!r} with {found.formula}",
+                f"must be asymptotic and grow like log t, but {asymptotic.name} is "
+                f"{asymptotic.kind!r} with {asymptotic.formula}",
                 bound,
                 remedy="use plots.regret",
             )
-        if not each.lines:
+        if not request.lines:
             raise ArgumentError(
-                "bound", f"{found.name} is of {found.policy}, not shown here", bound
+                "bound",
+                f"{asymptotic.name} is of {asymptotic.policy}, not shown here",
+                bound,
             )
-    return asked
+    return requests
 
 
 def _dashes(
-    axes: Axes, panel: Panel, asked: list[AskedBound], start: int, end: int
+    axes: Axes, panel: Panel, requests: list[AskedBound], start: int, end: int
 ) -> list[Line2D]:
     """Start the slope of each bound on every line it is of; return legend entries."""
     ends = np.array([float(start), float(end)])
     top = axes.get_ylim()[1]
     entries: list[Line2D] = []
     styles = cycle(_DASHES)
-    for each in asked:
-        bound = each.bound
+    for request in requests:
+        bound = request.bound
         if bound is None:
-            entries += words_only(each.text)
+            entries += words_only(request.text)
             continue
         dashed: dict[str, Any] = {"color": style.INK, "linewidth": 0.9}
         dashed["linestyle"] = next(styles)
-        for line in each.lines:
-            place = checkpoint_index(line.rounds, start, "from_round")
-            anchored = anchored_bound(bound, start, float(line.mean[place]))
+        for line in request.lines:
+            index = checkpoint_index(line.rounds, start, "from_round")
+            anchored = anchored_bound(bound, start, float(line.mean[index]))
             axes.plot(ends, anchored(ends), zorder=5, **dashed)
             if line not in panel.beyond:
                 top = max(top, float(anchored(end)) * 1.03)

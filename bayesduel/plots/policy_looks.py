@@ -146,15 +146,15 @@ def policy_looks(
         label: check_color("colors", color)
         for label, color in _by_label("colors", colors, unique).items()
     }
-    found = _looks(unique, POLICY_LOOKS, given_colors)
+    look = _looks(unique, POLICY_LOOKS, given_colors)
     for label, name in _by_label("names", names, unique).items():
-        found[label] = found[label]._replace(name=name)
-    shown = [each.name for each in found.values()]
+        look[label] = look[label]._replace(name=name)
+    shown = [one.name for one in look.values()]
     for name in shown:
         if shown.count(name) > 1:
             rule = "must give every policy another name"
             raise ArgumentError("names", rule, name, remedy="rename one of them")
-    return found
+    return look
 
 
 def rule_looks(
@@ -177,29 +177,29 @@ def rule_looks(
     }
     usual = _looks(unique, RULE_LOOKS | alone, {})
     called = shown_names(names, usual, "rules")
-    before = {rule: each.color for rule, each in usual.items()}
+    before = {rule: look.color for rule, look in usual.items()}
     colored = shown_colors(colors, before, "rules")
     return {
-        rule: each._replace(color=colored[rule], name=called[rule])
-        for rule, each in usual.items()
+        rule: look._replace(color=colored[rule], name=called[rule])
+        for rule, look in usual.items()
     }
 
 
 def _looks(
     labels: list[str], table: Mapping[str, tuple[str, str]], colors: Mapping[str, str]
 ) -> dict[str, Look]:
-    found: dict[str, Look] = {}
+    looks: dict[str, Look] = {}
     taken: list[tuple[str, str]] = []
     # Parameters give way first.
     for label in sorted(labels, key=lambda x: (x not in table, ":" in x, x)):
         usual = _candidates(label, table)
-        free = (each for each in usual if each not in taken)
+        free = (candidate for candidate in usual if candidate not in taken)
         color, marker = next(free, usual[0])
         taken.append((color, marker))
         color = colors.get(label, color)
-        before = sum(each.color == color for each in found.values())
-        found[label] = Look(color, marker, LINES[before % len(LINES)], label)
-    return {label: found[label] for label in labels}
+        before = sum(look.color == color for look in looks.values())
+        looks[label] = Look(color, marker, LINES[before % len(LINES)], label)
+    return {label: looks[label] for label in labels}
 
 
 def base_of(label: str) -> str:
@@ -232,20 +232,20 @@ def _by_label(
 ) -> dict[str, Any]:
     """Return what was given by label; what is about one label alone comes first."""
     _check_mapping(argument, given)
-    found: dict[str, Any] = {}
+    by_label: dict[str, Any] = {}
     for key, value in (given or {}).items():
         if argument == "names":
             check_name(argument, value)
         label = label_called(argument, key, labels)
         if label in labels:
-            found[label] = value
+            by_label[label] = value
     for key, value in (given or {}).items():
         base = label_called(argument, key, labels)
         for label in labels:
-            if base_of(label) == base and label not in found:
+            if base_of(label) == base and label not in by_label:
                 rest = label.removeprefix(base) if argument == "names" else ""
-                found[label] = value + rest if rest else value
-    return found
+                by_label[label] = value + rest if rest else value
+    return by_label
 
 
 def label_called(argument: str, key: Any, labels: Iterable[str]) -> str:
@@ -313,15 +313,15 @@ def shown_names(
 
     Raises ``ValueError`` when a key is none of them, a name is empty, or two have one.
     """
-    found = {each: each for each in known}
-    for key, name in _checked("names", names, found, what).items():
-        found[key] = check_name("names", name)
-    shown = list(found.values())
+    called = {key: key for key in known}
+    for key, name in _checked("names", names, called, what).items():
+        called[key] = check_name("names", name)
+    shown = list(called.values())
     twice = next((name for name in (names or {}).values() if shown.count(name) > 1), "")
     if twice:
         rule = f"must give each of the {what} another name"
         raise ArgumentError("names", rule, twice, remedy="rename one of them")
-    return found
+    return called
 
 
 def shown_colors(
@@ -343,15 +343,15 @@ def shown_maps(
     Raises ``ValueError`` when a key is none of them, or matplotlib has no such map.
     """
     given = {**usual, **_checked("colors", colors, usual, "kinds of numbers")}
-    for found in given.values():
-        if not (isinstance(found, Colormap) or str(found) in colormaps):
+    for color_map in given.values():
+        if not (isinstance(color_map, Colormap) or str(color_map) in colormaps):
             raise ArgumentError(
                 "colors",
                 "must hold color maps of matplotlib",
-                found,
+                color_map,
                 remedy='such as "viridis"',
             )
-    return {key: colormaps.get_cmap(found) for key, found in given.items()}
+    return {key: colormaps.get_cmap(color_map) for key, color_map in given.items()}
 
 
 def _checked(

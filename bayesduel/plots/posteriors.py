@@ -105,7 +105,7 @@ def forest(
     middle = {"utility": 0.0, "elo": ELO_MEAN}.get(table.attrs["score"], 0.5)
     middle = middle if anchor is None else anchor[1]
     within = across_parts(posterior, f"{by}s")
-    table, half = (each.isel(arm=slice(0, max_arms)) for each in (table, half))
+    table, half = (rows_of.isel(arm=slice(0, max_arms)) for rows_of in (table, half))
     count = table.sizes["arm"]
     rows = np.arange(count)
     colored_rows = [colored[name] for name in table["arm"].values.tolist()]
@@ -173,9 +173,9 @@ def winners(
     """
     max_arms = integer_from(max_arms, 1, "max_arms")
     inches = style.width_in_inches(width)
-    found = check_posterior(posterior).winner_probabilities()
-    senses = ["best_utility"] if "best_utility" in found else list(_SENSES)[1:]
-    shares = np.stack([found[sense].values for sense in senses])
+    probabilities = check_posterior(posterior).winner_probabilities()
+    senses = ["best_utility"] if "best_utility" in probabilities else list(_SENSES)[1:]
+    shares = np.stack([probabilities[sense].values for sense in senses])
     order = np.argsort(-shares[0] - 1e-6 * shares.sum(axis=0), kind="stable")
     # An arm that is alone in its part has no share.
     order = [arm for arm in order if shares[:, arm].max() >= _SMALLEST_SHARE]
@@ -189,9 +189,9 @@ def winners(
     with style.new_figure(inches, height, fonts) as figure:
         axes = figure.add_subplot()
         for index, sense in enumerate(senses):
-            place = np.arange(len(order)) + (index - (len(senses) - 1) / 2) * thick
+            heights = np.arange(len(order)) + thick * (index - (len(senses) - 1) / 2)
             bars = axes.barh(
-                place, shares[index, order], height=thick * 0.92, color=colored[sense],
+                heights, shares[index, order], height=thick * 0.92, color=colored[sense],
                 label=_SENSES[sense],
             )  # fmt: skip
             labels = [f"{share:.2f}" for share in shares[index, order]]
@@ -208,7 +208,8 @@ def winners(
         words = f"{left_out} arms left out" if left_out else _SENSES[senses[0]]
         within = across_parts(posterior, "the best")
         if len(senses) > 1 and not within:
-            words = f"a Condorcet winner exists: {float(found.condorcet_exists):.2f}"
+            exists = float(probabilities.condorcet_exists)
+            words = f"a Condorcet winner exists: {exists:.2f}"
             words += f"; {left_out} arms left out" if left_out else ""
         _caption(figure, posterior, within + words)
     return figure
@@ -223,8 +224,10 @@ def _label_rows(axes: Axes, labels: list[str]) -> None:
 
 def _mark_centers(axes: Axes, centers: NDArray[Any], colors: list[str]) -> None:
     for color in dict.fromkeys(colors):
-        own = [row for row, each in enumerate(colors) if each == color]
-        axes.plot(centers[own], own, "o", color="white", markeredgecolor=color)
+        of_color = [row for row, row_color in enumerate(colors) if row_color == color]
+        axes.plot(
+            centers[of_color], of_color, "o", color="white", markeredgecolor=color
+        )
 
 
 def short_names(names: Iterable[str]) -> list[str]:
@@ -346,8 +349,8 @@ def coefficients(
     colored = shown_colors(colors, usual, "attributes")
     order = np.argsort(-np.abs(standard.mean(axis=0)), kind="stable")
     rows = np.arange(len(order))
-    ordered = [attributes[place] for place in order]
-    colored_rows = [colored[each] for each in ordered]
+    ordered = [attributes[index] for index in order]
+    colored_rows = [colored[attribute] for attribute in ordered]
     with style.new_figure(inches, _ATTRIBUTE_ROW * len(order) + 0.9) as figure:
         axes = figure.add_subplot()
         axes.use_sticky_edges = False  # Bars end within the axes.
@@ -366,7 +369,7 @@ def coefficients(
             axes.hlines(rows, low, high, colors=colored_rows, linewidth=thickness)
         _mark_centers(axes, mean, colored_rows)
         axes.set_xlabel("utility per standard deviation of the attribute")
-        _label_rows(axes, short_names(called[each] for each in ordered))
+        _label_rows(axes, short_names(called[attribute] for attribute in ordered))
         style.light_grid(axes, "x")
         people = "; orange: 90 % of the persons" if "standard_spread" in draws else ""
         _caption(
@@ -546,7 +549,7 @@ def predictive_check(
     rng = np.random.default_rng(rng_key)
     number = min(num_draws, posterior.num_draws)
     chosen = np.linspace(0, posterior.num_draws - 1, number).astype(np.int64)
-    draws = {name: each[chosen] for name, each in posterior.flat_draws().items()}
+    draws = {name: values[chosen] for name, values in posterior.flat_draws().items()}
     matrices = posterior.model.preference_matrices(draws)
     probability = matrices[:, votes.first, votes.second]
     with np.errstate(divide="ignore"):
@@ -565,12 +568,12 @@ def predictive_check(
             order = np.argsort(middle)
             arms = short_names(called[name] for name in posterior.arm_names)
             labels = [
-                f"{arms[one]} vs {arms[other]} ({number:.0f})"
-                for one, other, number in zip(
+                f"{arms[winner]} vs {arms[loser]} ({number:.0f})"
+                for winner, loser, number in zip(
                     votes.first[order], votes.second[order], total[order], strict=True
                 )
             ]
-            _by_name(axes, labels, [each[order] for each in (low, high, observed)],
+            _by_name(axes, labels, [values[order] for values in (low, high, observed)],
                      outside[order], colored)  # fmt: skip
         else:
             _by_point(axes, [middle, low, high, observed], outside, colored)
@@ -712,8 +715,10 @@ def calibration(
         for axes, (name, ranks) in zip(panels, found.ranks.items(), strict=False):
             axes.fill_between(point, low - point, high - point, color=_BAND_COLOR, lw=0)
             flat = np.sort(ranks.reshape(number, -1), axis=0)
-            for each in flat.T:
-                below = np.searchsorted(each, np.arange(found.num_draws), side="right")
+            for column in flat.T:
+                below = np.searchsorted(
+                    column, np.arange(found.num_draws), side="right"
+                )
                 axes.plot(point, below / number - point, color=colored[name], lw=0.8)
             axes.set_title(called[name], loc="left")
             style.light_grid(axes, "y")
@@ -735,5 +740,5 @@ def _rank_band(
     )
 
     rng = np.random.default_rng(_SEED)
-    each = simulate_confidence_bands(number, 1, point, probability, _SIMULATIONS, rng)
-    return get_pointwise_confidence_band(each, number, point)
+    level = simulate_confidence_bands(number, 1, point, probability, _SIMULATIONS, rng)
+    return get_pointwise_confidence_band(level, number, point)

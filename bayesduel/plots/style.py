@@ -61,7 +61,7 @@ def lacking(text: str) -> set[str]:
     """Return the characters of a text that the usual font does not have."""
     if text.isascii():
         return set()
-    return {each for each in text if each.isprintable()} - _letters(
+    return {letter for letter in text if letter.isprintable()} - _letters(
         font_manager.findfont(USUAL_FONT)
     )
 
@@ -77,12 +77,12 @@ def _families() -> dict[str, str]:
             abs(font.weight - 400) if isinstance(font.weight, int) else 0,
         ),
     )
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for font in fonts:
         if font.name.startswith("Last Resort"):
             continue  # It has a box for every character.
-        found.setdefault(font.name, font.fname)
-    return found
+        files.setdefault(font.name, font.fname)
+    return files
 
 
 @cache
@@ -213,7 +213,7 @@ class StyledFigure(Figure):
             When the figure is too small for what is in it.
         """
         before, texts = self.missing, self.findobj(Text)
-        self.missing = give_fonts(each for each in texts if isinstance(each, Text))
+        self.missing = give_fonts(text for text in texts if isinstance(text, Text))
         if self.missing and self.missing != before:
             warnings.warn(missing_words(self.missing), MissingGlyphWarning, 2)
         with styled(self._style), warnings.catch_warnings():

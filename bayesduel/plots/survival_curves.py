@@ -92,15 +92,15 @@ def survival(
     """
     notion = recorded_notion(result, notion)
     groups = by_instance(result)
-    found = [measured for members in groups.values() for measured in members]
+    shown = [measured for members in groups.values() for measured in members]
     # Regret at the checkpoint, ascending.
     values = {}
-    for each in found:
-        place = -1
+    for one in shown:
+        index = -1
         if checkpoint is not None:
-            place = checkpoint_index(each.rounds, checkpoint, "checkpoint")
-        values[id(each)] = np.sort(each.regret(notion)[:, place])
-    look = policy_looks((x.policy for x in found), colors=colors, names=names)
+            index = checkpoint_index(one.rounds, checkpoint, "checkpoint")
+        values[id(one)] = np.sort(one.regret(notion)[:, index])
+    look = policy_looks((x.policy for x in shown), colors=colors, names=names)
     inches, height = style.width_in_inches(width), style.check_height(height)
     columns = usual_columns(len(groups), inches)
     rows = -(-len(groups) // columns)
@@ -117,10 +117,10 @@ def survival(
             style.name_in_file(axes, name)
             _draw_survival(axes, members, values, look)
             head_panel(axes, name, [], inches / columns)
-        rounds = sorted({checkpoint or int(each.rounds[-1]) for each in found})
+        rounds = sorted({checkpoint or int(one.rounds[-1]) for one in shown})
         until = " to ".join(map(power_text, dict.fromkeys([rounds[0], rounds[-1]])))
         caption = (
-            f"{runs_text(values[id(each)].size for each in found)}, regret after "
+            f"{runs_text(values[id(one)].size for one in shown)}, regret after "
             f"{until} rounds; a marker is the largest; dashed: falls like 1/x"
         )
         caption_below(figure, wrap_label(caption, inches), look)
@@ -229,8 +229,8 @@ def false_stops(
         rule = "must be what analysis.audit_stopping returned"
         raise ArgumentError("audit", rule, audit)
     panels: dict[str, list[AuditedRule]] = {}
-    for each in audit.rules:
-        panels.setdefault(each.instance, []).append(each)
+    for audited in audit.rules:
+        panels.setdefault(audited.instance, []).append(audited)
     inches, height = style.width_in_inches(width), style.check_height(height)
     columns = 2 if len(panels) == 4 else min(len(panels), 3)
     columns = columns if inches >= TWO_COLUMNS else 1
@@ -239,9 +239,11 @@ def false_stops(
     # Numbers of votes at which there is a look, evenly on a log scale.
     first, last = audit.look_every, max(audit.budget, audit.look_every)
     wanted = np.geomspace(first, last, _POINTS) / first
-    found = np.unique(np.floor(wanted + 1e-9).astype(np.int64)) * first
-    looked = np.unique(np.append(found, audit.budget))
-    look = rule_looks((each.rule for each in audit.rules), colors=colors, names=names)
+    looks = np.unique(np.floor(wanted + 1e-9).astype(np.int64)) * first
+    looked = np.unique(np.append(looks, audit.budget))
+    look = rule_looks(
+        (audited.rule for audited in audit.rules), colors=colors, names=names
+    )
     after = "each" if audit.look_every == 1 else f"every {audit.look_every}"
     with style.new_figure(inches, height or tall) as figure:
         grid = panel_grid(
@@ -261,7 +263,7 @@ def false_stops(
         top = max([audit.delta, *(axes.dataLim.ymax for axes in grid)])
         # Room for the width of a line at 0.
         grid[0].set_ylim(-0.03 * top, min(1.02, 1.05 * top))
-        runs = runs_text(each.num_runs for each in audit.rules)
+        runs = runs_text(audited.num_runs for audited in audit.rules)
         caption = (
             f"{audit.policy} asks; {runs} of at most {audit.budget:,} votes; bands: "
             f"exact 95 % intervals; gray line: the accepted error, {audit.delta:g}"
@@ -278,33 +280,34 @@ def _draw_false_stops(
     delta: float,
 ) -> None:
     every = max(1, len(looked) // _MARKS)
-    counts = [false_until(each, looked) for each in members]
+    counts = [false_until(audited, looked) for audited in members]
     same = [
-        (each.num_runs, *wrong) for each, wrong in zip(members, counts, strict=True)
+        (audited.num_runs, *wrong)
+        for audited, wrong in zip(members, counts, strict=True)
     ]
-    for place, (each, wrong) in enumerate(zip(members, counts, strict=True)):
-        shown, sharing = look[each.rule], same.count(same[place])
-        low, high = share_interval(wrong, each.num_runs)
-        if same.index(same[place]) == place:
+    for index, (audited, wrong) in enumerate(zip(members, counts, strict=True)):
+        shown, sharing = look[audited.rule], same.count(same[index])
+        low, high = share_interval(wrong, audited.num_runs)
+        if same.index(same[index]) == index:
             axes.fill_between(
                 looked, low, high, step="post", alpha=0.18, linewidth=0,
                 color=shown.color if sharing == 1 else style.FAINT,
             )  # fmt: skip
         # One line for several rules has the colors of all in turn.
-        turn = same[:place].count(same[place])
+        turn = same[:index].count(same[index])
         dashes = shown.line
         if sharing > 1:
             start = -_DASH * turn % (_DASH * sharing)
             dashes = (start, (_DASH, _DASH * (sharing - 1)))
         # Moved on from line to line: markers of lines at zero do not cover each other.
-        marks = list(range(place * every // len(members), len(looked) - 1, every))
+        marks = list(range(index * every // len(members), len(looked) - 1, every))
         marks += [len(looked) - 1] if wrong[-1] else []
         (line,) = axes.step(
-            looked, wrong / each.num_runs, where="post", color=shown.color,
+            looked, wrong / audited.num_runs, where="post", color=shown.color,
             linestyle=dashes, marker=shown.marker, markevery=marks,
-            markeredgecolor="white", markeredgewidth=0.4, zorder=4.0 - 0.1 * place,
+            markeredgecolor="white", markeredgewidth=0.4, zorder=4.0 - 0.1 * index,
         )  # fmt: skip
-        style.name_in_file(line, str(axes.get_gid()), each.rule)
+        style.name_in_file(line, str(axes.get_gid()), audited.rule)
     axes.axhline(delta, color=style.FAINT, linewidth=0.8, zorder=2)
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(base=10.0))

@@ -74,14 +74,14 @@ def asking_kernel(
         chosen = WithoutSelfDuels(chosen)
     chosen = with_prices(chosen, prices)
     inner = innermost(chosen)
-    found = kernel_of(inner) if isinstance(inner, KernelPolicy) else None
-    if found is None:
+    inner_kernel = kernel_of(inner) if isinstance(inner, KernelPolicy) else None
+    if inner_kernel is None:
         rule = "must be one that a kernel plays"
         remedy = "take d-ts+, rd-ts:cost=duels, track-and-stop, rucb or balanced"
         raise SimulationArgumentError("policy", rule, policy, remedy=remedy)
     chosen.check(num_arms, budget)
     manner = manner_of(chosen)._replace(patience=PATIENCE, clock=rounds)
-    return Asking(found, manner)
+    return Asking(inner_kernel, manner)
 
 
 def decisions(
@@ -102,7 +102,7 @@ def decisions(
     """
     num_runs, num_arms = preferences.shape[:2]
     size = max(1, _MOST_COUNTS // num_arms**2)
-    found = []
+    outcomes = []
     for start in range(0, num_runs, size):
         part = preferences[start : start + size]
 
@@ -123,6 +123,8 @@ def decisions(
             manner=asking.manner,
             variations=Variations(part, votes),
         )
-        found.append((records.info["stopped_at"], records.info["answer"]))
-    stopped_at, answers = (np.concatenate(each) for each in zip(*found, strict=True))
+        outcomes.append((records.info["stopped_at"], records.info["answer"]))
+    stopped_at, answers = (
+        np.concatenate(parts) for parts in zip(*outcomes, strict=True)
+    )
     return Decisions(np.where(answers >= 0, stopped_at, -1), answers)

@@ -99,7 +99,7 @@ def simulated_bayes_regret(
     strength = number_above(prior, 0.0, "prior", kind=error)
     last, seed = check_horizon(horizon), seed_of(seed, "seed", kind=error)
     grid = np.array(check_checkpoints(checkpoints, last, num_arms))
-    found = np.zeros((num_runs, len(grid)))
+    regrets = np.zeros((num_runs, len(grid)))
     rng = np.random.default_rng(seed)
     for run in range(num_runs):
         problem = PairProblem(_drawn(num_arms, strength, rng))
@@ -113,9 +113,9 @@ def simulated_bayes_regret(
             seed=seed,
         )
         regret = problem.measured(records.ledger, records.recommendation, _NOTIONS)
-        found[run] = regret["regret"][1][0, 0]
-    spread = found.std(axis=0, ddof=1) / np.sqrt(num_runs)
-    return SimulatedBayesRegret(grid, found.mean(axis=0), spread)
+        regrets[run] = regret["regret"][1][0, 0]
+    spread = regrets.std(axis=0, ddof=1) / np.sqrt(num_runs)
+    return SimulatedBayesRegret(grid, regrets.mean(axis=0), spread)
 
 
 def _drawn(num_arms: int, prior: float, rng: np.random.Generator) -> PreferenceMatrix:
