@@ -105,19 +105,13 @@ def regret_bound(bound: object) -> RegretBound:
     # Of an optimum under a model, too, whose class is not imported for that.
     inner = bound if isinstance(bound, RegretBound) else getattr(bound, "bound", None)
     if not isinstance(inner, RegretBound):
-        raise ArgumentError(
-            "bounds",
-            "must be theory.RegretBounds, or optima of theory whose cost is a regret",
-            bound,
-        )
+        rule = "must be theory.RegretBounds, or optima of theory whose cost is a regret"
+        raise ArgumentError("bounds", rule, bound)
     return inner
 
 
 def model_known_by(parameters: Mapping[str, Any]) -> str:
-    """Return the name of the model that a policy samples from, empty without one.
-
-    By the parameters of the policy, as results hold them.
-    """
+    """Return the name of the model that a policy samples from, empty without one."""
     from theory.theorems.catalog import option_of
 
     posterior = option_of(parameters, "posterior")
@@ -179,14 +173,7 @@ def lower_slope(
     notion: str,
     model: str = "",
 ) -> tuple[RegretBound | None, int | None, str]:
-    """Return the asymptotic lower bound on a regret, or say why there is none.
-
-    Of Copeland regret that of Komiyama et al. (2016), of the mean gap to a Condorcet
-    winner that of Komiyama et al. (2015); for policies that know a model that of
-    `theory.structured_lower_bound`, of few arms. Tables and figures ask here. With it
-    come the winner that attains it, and a note that is empty or says why there is none,
-    by the labels ``arms``.
-    """
+    """Return the asymptotic lower bound on a regret, or say why there is none."""
     from theory.preferences import as_preference_matrix
 
     if model and notion in (*BOUNDED_NOTIONS, "condorcet_mean"):

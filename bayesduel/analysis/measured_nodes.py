@@ -195,27 +195,17 @@ class Measurement:
         """Return the place of a notion among those recorded."""
         if not self.has_regret:
             reason = self.error or "no variable 'regret'"
-            raise ArgumentError(
-                "result",
-                f"{self.policy} on {self.instance} holds no regret ({reason})",
-                remedy="simulate it again",
-            )
+            rule = f"{self.policy} on {self.instance} holds no regret ({reason})"
+            raise ArgumentError("result", rule, remedy="simulate it again")
         if not isinstance(notion, str) or notion not in self.notions:
-            raise ArgumentError(
-                "notion",
-                f"must be one that was recorded, {', '.join(self.notions)}",
-                notion,
-                remedy="give notion= one of these, or simulate with yours in "
-                "regret=(...)",
-            )
+            rule = f"must be one that was recorded, {', '.join(self.notions)}"
+            remedy = "give notion= one of these, or simulate with yours in regret=(...)"
+            raise ArgumentError("notion", rule, notion, remedy=remedy)
         return self.notions.index(notion)
 
 
 def recorded_notion(result: Result, notion: str | None) -> str:
-    """Return the notion asked for; without one Copeland regret, or the first recorded.
-
-    Raises ``ValueError`` when the result is none of bayesduel.
-    """
+    """Return the notion asked for, else Copeland regret, or the first recorded."""
     if notion is not None:
         return notion
     recorded = [
@@ -252,18 +242,13 @@ def measurements(result: Result) -> list[Measurement]:
         if all(isinstance(item, Measurement) for item in result):
             return result
     if not isinstance(result, xr.DataTree | xr.Dataset):
-        raise ArgumentError(
-            "result",
-            "must be what bayesduel.simulate or bayesduel.compare returned",
-            result,
-        )
+        rule = "must be what bayesduel.simulate or bayesduel.compare returned"
+        raise ArgumentError("result", rule, result)
     listed = list(_walk(result, {}))
     if not listed:
-        raise ArgumentError(
-            "result",
-            "no policy with a variable 'regret' in it",
-            remedy="give what bayesduel.simulate or bayesduel.compare returned",
-        )
+        rule = "no policy with a variable 'regret' in it"
+        remedy = "give what bayesduel.simulate or bayesduel.compare returned"
+        raise ArgumentError("result", rule, remedy=remedy)
     return listed
 
 
@@ -298,11 +283,8 @@ def _measurement(node: xr.DataTree | xr.Dataset, shared: dict[str, Any]) -> Meas
             if not whole or rounds[0] < 1 or np.any(rounds[1:] <= rounds[:-1]):
                 problem = "must be at ascending checkpoints, whole numbers from 1 on"
         if problem:
-            raise ArgumentError(
-                "result",
-                f"regret {problem}",
-                remedy="give what bayesduel.simulate returned",
-            )
+            rule, remedy = f"regret {problem}", "give what bayesduel.simulate returned"
+            raise ArgumentError("result", rule, remedy=remedy)
     instance = data.attrs.get("instance") or getattr(parent, "name", None)
     policy = data.attrs.get("policy") or getattr(node, "name", None)
     source = next(
@@ -332,10 +314,7 @@ def _measurement(node: xr.DataTree | xr.Dataset, shared: dict[str, Any]) -> Meas
 def checkpoint_index(
     rounds: Int64[np.ndarray, " checkpoint"], round_: int, argument: str
 ) -> int:
-    """Return the position of a round among the checkpoints.
-
-    Raises ``ValueError`` when it is no checkpoint; the text names the nearest ones.
-    """
+    """Return the position of a round among the checkpoints."""
     round_ = integer_from(round_, 1, argument)
     position = int(np.searchsorted(rounds, round_))
     if position < rounds.size and rounds[position] == round_:
@@ -343,12 +322,9 @@ def checkpoint_index(
     near = rounds[max(0, position - 1) : position + 1]
     names = " and ".join(str(int(checkpoint)) for checkpoint in near)
     verb = "are" if near.size > 1 else "is"
-    raise ArgumentError(
-        argument,
-        f"must be one of the checkpoints; the nearest {verb} {names}",
-        round_,
-        remedy="simulate with it among the checkpoints",
-    )
+    rule = f"must be one of the checkpoints; the nearest {verb} {names}"
+    remedy = "simulate with it among the checkpoints"
+    raise ArgumentError(argument, rule, round_, remedy=remedy)
 
 
 def standard_error(values: Float64[np.ndarray, " run"]) -> float:
@@ -357,11 +333,7 @@ def standard_error(values: Float64[np.ndarray, " run"]) -> float:
 
 
 def largest_regret(measured: Measurement, notion: str, round_: int) -> float:
-    """Return the most that any run can have lost by a round.
-
-    Rounds times the regret of the worst pair, or of the worst set that can be offered;
-    ``math.inf`` where the result holds neither the matrix nor the attribute of a world.
-    """
+    """Return the most that any run can have lost by a round."""
     worst = json.loads(measured.data.attrs.get("most_regret_per_round", "{}"))
     if notion in worst:
         return round_ * float(worst[notion])
@@ -417,11 +389,7 @@ def of_runs(regret: Float64[np.ndarray, "run checkpoint"]) -> RunStatistics:
 
 
 def of_summaries(summary: xr.Dataset) -> RunStatistics:
-    """Return those of moments and a histogram of one notion.
-
-    See :mod:`bayesduel.simulation.run_summaries`: mean and spread are exact but for
-    rounding, quantiles to 1 %.
-    """
+    """Return those of moments and a histogram of one notion."""
     num_runs = int(summary.attrs["num_runs"])
     mean, products, counts, least, most = (
         summary[f"regret_{name}"].to_numpy()

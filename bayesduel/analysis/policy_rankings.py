@@ -174,11 +174,8 @@ class Ranking:
             if {pair.lower, pair.higher} == {lower, higher}:
                 return pair
         names = ", ".join(ranked.policy for ranked in self.policies)
-        raise ArgumentError(
-            "ranking",
-            f"must be asked about two of {names} on {self.instance}",
-            (lower, higher),
-        )
+        rule = f"must be asked about two of {names} on {self.instance}"
+        raise ArgumentError("ranking", rule, (lower, higher))
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return one row per policy: its instance and the fields of its rank.
@@ -488,11 +485,9 @@ def _paired(
     runs = set.intersection(*({*run_numbers(member).tolist()} for member in members))
     if not rounds or not runs:
         what = "checkpoint" if not rounds else "run"
-        raise ArgumentError(
-            "comparison",
-            f"policies on {instance} have no common {what}",
-            remedy="simulate them in one comparison",
-        )
+        rule = f"policies on {instance} have no common {what}"
+        remedy = "simulate them in one comparison"
+        raise ArgumentError("comparison", rule, remedy=remedy)
     round_ = max(rounds)
     columns = []
     for member in members:
@@ -644,22 +639,20 @@ def paired_intervals(
             "values", "must be a finite table of the shape (run, policy)", table.shape
         )
     if np.abs(table).max() > _LARGEST:
-        raise ArgumentError(
-            "values",
+        rule = (
             f"must lie between -{_LARGEST:g} and {_LARGEST:g}, whose squares can be "
-            "added up",
-            table.ravel()[np.abs(table).argmax()],
+            "added up"
         )
+        raise ArgumentError("values", rule, table.ravel()[np.abs(table).argmax()])
     confidence, num_resamples, seed = checked_options(confidence, num_resamples, seed)
     num_runs, num_columns = table.shape
     first, second = np.triu_indices(num_columns, k=1)
     if num_resamples * first.size > _MOST_STATISTICS:
-        raise ArgumentError(
-            "num_resamples",
+        rule = (
             f"must be at most {_MOST_STATISTICS // first.size}, so that the "
-            f"statistics of {first.size} pairs of columns fit into memory",
-            num_resamples,
+            f"statistics of {first.size} pairs of columns fit into memory"
         )
+        raise ArgumentError("num_resamples", rule, num_resamples)
     differences = table[:, second] - table[:, first]
     mean = differences.mean(axis=0)
     centered = differences - mean
@@ -712,10 +705,7 @@ def _studentized(
     block: int,
     seed: int,
 ) -> NDArray[np.float64]:
-    """Return abs(mean) / standard error of every pair in some resamples, (size, M).
-
-    Infinity where a resample has no spread and another mean than the data.
-    """
+    """Return abs(mean) / standard error of every pair in some resamples, (size, M)."""
     num_runs = centered.shape[0]
     rng = np.random.default_rng([seed, block])
     counts = rng.multinomial(num_runs, np.full(num_runs, 1.0 / num_runs), size=size)

@@ -139,11 +139,9 @@ def _only(result: Result) -> Measurement:
         names = ", ".join(
             f"{measured.instance}/{measured.policy}" for measured in listed
         )
-        raise ArgumentError(
-            "result",
-            f"a slope is of one policy, but there are {len(listed)} ({names})",
-            remedy="pick one, e.g. result['<instance>/<policy>']",
-        )
+        rule = f"a slope is of one policy, but there are {len(listed)} ({names})"
+        remedy = "pick one, e.g. result['<instance>/<policy>']"
+        raise ArgumentError("result", rule, remedy=remedy)
     return listed[0]
 
 
@@ -172,12 +170,7 @@ def last_decades(
 def slope_span(
     measured: Sequence[Measurement], from_round: int | None, to_round: int | None
 ) -> tuple[int, int]:
-    """Return the two checkpoints of a slope; the last two decades by default.
-
-    Tables and figures ask here, so that they give the same number. The end is the
-    shortest horizon, the start the checkpoint nearest (in log t) to a hundredth of the
-    end.
-    """
+    """Return the two checkpoints of a slope; the last two decades by default."""
     if to_round is None:
         to_round = min(int(one.rounds[-1]) for one in measured)
     rounds = measured[0].rounds

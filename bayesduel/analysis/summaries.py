@@ -450,10 +450,7 @@ def by_notion(
     *,
     main: bool = False,
 ) -> list[tuple[str, list[Measurement]]]:
-    """Return every notion of regret with what is of instances that record it.
-
-    ``notions`` is what each instance records; ``main`` keeps the first of each.
-    """
+    """Return every notion of regret with what is of instances that record it."""
     recorded = {
         name: recorded_here[:1] if main else recorded_here
         for name, recorded_here in notions.items()
@@ -469,11 +466,7 @@ def by_notion(
 def summary_files(
     result: Result, summarize: Callable[..., Summary] = summary
 ) -> dict[str, bytes]:
-    """Return ``summary.csv`` and ``summary.json`` of what ``compare`` returned.
-
-    They hold `summary_rows`, but for what the runs took: the same request gives the
-    same files.
-    """
+    """Return ``summary.csv`` and ``summary.json`` of what ``compare`` returned."""
     times = {"run_seconds": None, "compile_seconds": None}
     rows = [row | times for row in summary_rows(result, summarize)]
     text = io.StringIO()
@@ -490,11 +483,7 @@ def summary_files(
 def summary_rows(
     result: Result, summarize: Callable[..., Summary] = summary
 ) -> list[dict[str, Any]]:
-    """Return a row per instance, policy and notion of regret, in this order.
-
-    See :meth:`bayesduel.analysis.Summary.to_dicts`; ``summarize`` is called as
-    ``summary`` is.
-    """
+    """Return a row per instance, policy and notion of regret, in this order."""
     measured = measurements(result)
     rows = [
         row

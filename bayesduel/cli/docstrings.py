@@ -52,10 +52,7 @@ _ITEM = re.compile(r"(?:^|\n)(?=(?:[-*]|\d+\.) )")
 
 
 def described(thing: Callable[..., Any]) -> tuple[str, dict[str, str], str]:
-    """Return what a docstring says in words, of its parameters, and its sources.
-
-    The words are those before the parameters, and the notes.
-    """
+    """Return what a docstring says in words, of its parameters, and its sources."""
     sections = _sections(inspect.getdoc(thing) or "")
     parameters = _meanings(sections)
     for base in inspect.getmro(thing)[1:] if inspect.isclass(thing) else ():

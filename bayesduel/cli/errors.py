@@ -61,12 +61,8 @@ def refuse_given(given: Mapping[str, Any], rule: str, remedy: str = "") -> None:
 
 @contextmanager
 def quiet_pipes() -> Iterator[None]:
-    """End without a word where whoever reads our output has gone, as in ``| head``.
-
-    The exit code is that of a program which the signal of a broken pipe ends, 128 +
-    SIGPIPE: not all was written, and what comes after it, such as figures, is missing.
-    The signal itself stays ignored: it would end a server whose client has gone, too.
-    """
+    """End without a word where whoever reads our output has gone, as in ``| head``."""
+    # The signal itself stays ignored: it would end a server whose client has gone, too.
     try:
         yield
         for stream in (sys.stdout, sys.stderr):
@@ -97,18 +93,7 @@ def _has_no_reader(descriptor: int) -> bool:
 
 @contextmanager
 def friendly_errors(flag_of: Callable[[str], str] = lambda _: "") -> Iterator[None]:
-    """Turn errors that we raised for the user into one line and an exit code.
-
-    A ``ValueError`` counts as ours when it was raised in a file of this project: its
-    text then names the argument, the rule and the remedy. The same error from deep
-    inside a library is a bug, and keeps its traceback. BAYESDUEL_TRACEBACK=1 keeps
-    every traceback. After a signal to end, any error counts as a consequence of it.
-
-    Parameters
-    ----------
-    flag_of : callable
-        The option for an argument of the library, "" where there is none.
-    """
+    """Turn errors that we raised for the user into one line and an exit code."""
     try:
         yield
     except KeyboardInterrupt as error:

@@ -186,10 +186,7 @@ def save_fit(
     *,
     log_likelihood: bool,
 ) -> None:
-    """Write standings.csv, .json and .md, parameters.csv, fit.nc, and figures.
-
-    With a report also check.txt; its short form is in .json and .md too.
-    """
+    """Write standings.csv, .json and .md, parameters.csv, fit.nc, and figures."""
     from bayesduel import plots
     from bayesduel.cli.output import say_warning
 

@@ -238,10 +238,7 @@ _WORDS = {"bool": " ", "int": "N", "float": "NUMBER", "path": "PATH", "str": "TE
 
 
 def with_plain_types(parameters: list[Any], ctx: Any) -> list[Any]:
-    """Let help show no types of Python, which Typer writes from 0.20 on.
-
-    "<bool>" of a flag becomes nothing, "<str>" TEXT, "<list[png|svg]>" <png|svg>.
-    """
+    """Let help show no types of Python, which Typer writes from 0.20 on."""
     for parameter in parameters:
         display = getattr(parameter, "display_type", None)
         kind = display(ctx).strip("<>") if display else ""

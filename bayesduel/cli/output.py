@@ -58,11 +58,7 @@ def version() -> str:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return a console that writes control characters out.
-
-    Names of arms, judges and files come from others. The console is made anew, since
-    tests and pipes replace the streams.
-    """
+    """Return a console that writes control characters out."""
     from rich.console import Console
     from rich.segment import Segment
 
@@ -97,11 +93,7 @@ class Messages:
         self.save_text(path, text + "\n")
 
     def save_csv(self, path: Path, rows: list[dict[str, Any]]) -> None:
-        """Write rows to a file; their keys are the header.
-
-        A cell that a spreadsheet would take for a formula gets an apostrophe, and a
-        message says so.
-        """
+        """Write rows to a file; their keys are the header."""
         from bayesduel.files.csv_cells import GUARDED, guarded_rows
 
         plain = defined(rows)

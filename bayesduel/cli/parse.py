@@ -40,11 +40,8 @@ def rounds(text: str, option: str = "--horizon") -> int:
     """
     value = _whole_number(text.strip())
     if value is None:
-        raise option_error(
-            option,
-            "must be a whole number of rounds such as 1000000, 1e6 or 10^6",
-            _cut(text),
-        )
+        rule = "must be a whole number of rounds such as 1000000, 1e6 or 10^6"
+        raise option_error(option, rule, _cut(text))
     if value >= _TOO_LARGE:
         raise option_error(option, "must be below 2^63", _cut(text))
     return value
@@ -128,12 +125,11 @@ def names(text: str, option: str) -> list[str]:
     try:
         rows = list(csv.reader([text], skipinitialspace=True, strict=True))
     except csv.Error as problem:
-        raise option_error(
-            option,
+        rule = (
             "must be names between commas, those that hold one in double quotes "
-            f"({problem})",
-            _cut(text),
-        ) from problem
+            f"({problem})"
+        )
+        raise option_error(option, rule, _cut(text)) from problem
     return [name.strip() for name in rows[0]] if rows and rows[0] else [""]
 
 
@@ -160,12 +156,9 @@ def checkpoints(text: str | None, horizon: int) -> tuple[int, ...] | None:
     if "," not in text:
         per_decade = rounds(text, option)
         if not 1 <= per_decade <= 100:
-            raise option_error(
-                option,
-                "must be 1 to 100 checkpoints per decade where it is a single number",
-                text,
-                remedy=f"end a list of one round with a comma: {text},",
-            )
+            rule = "must be 1 to 100 checkpoints per decade where it is a single number"
+            remedy = f"end a list of one round with a comma: {text},"
+            raise option_error(option, rule, text, remedy=remedy)
         return _grid(per_decade, horizon)
     chosen = [rounds(part, option) for part in text.split(",") if part.strip()]
     if not chosen:

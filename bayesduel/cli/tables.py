@@ -56,10 +56,7 @@ class FittingTable(Table):
         return [str(column.header) for column in self.columns]
 
     def add_row(self, *cells: Any, **options: Any) -> None:
-        """Add a row, as in any table of Rich.
-
-        Control characters are written out; names and what does not wrap have one line.
-        """
+        """Add a row, as in any table of Rich."""
         names = self.names or self.headers[:1]
         shown = [
             visible(cell, lines=column.header not in names and not column.no_wrap)
@@ -131,10 +128,7 @@ def table_of(
     names: Sequence[str] = (),
     optional: Sequence[str] = (),
 ) -> FittingTable:
-    """Return a table of texts; columns but those of ``words``, the first, are numbers.
-
-    Words go on below where they do not fit, numbers stand at the right in one piece.
-    """
+    """Return a table of numbers, but for the columns ``words``: usually the first."""
     table = FittingTable(names, optional)
     for head in heads:
         if head in (words or heads[:1]):

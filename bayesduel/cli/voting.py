@@ -176,10 +176,7 @@ class ModelOptions:
     )
 
     def check_model(self, **of_utilities: Any) -> None:
-        """Refuse options that do not go together, before a file is read.
-
-        ``of_utilities`` are further options, by flag, that need utilities.
-        """
+        """Refuse options that do not go together, before a file is read."""
         covariates = self.contest_covariate or []
         given = {
             "--order-effect": self.order_effect,
@@ -211,10 +208,7 @@ def preference_model(
     judged: bool = True,
     contest_scale: float | None = None,
 ) -> Any:
-    """Return the model that was named, with what the data have: ties, covariates.
-
-    The scale of a residual is learned: it must not drown what covariates tell.
-    """
+    """Return the model that was named, with what the data have: ties, covariates."""
     from bayesduel.models import JudgedBradleyTerry, RaoKupper
 
     kind = kind_of(model)

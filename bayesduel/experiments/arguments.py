@@ -39,10 +39,7 @@ _PER_DECADE_MANY_ARMS = 4
 
 
 def as_sequence(argument: str, value: Any) -> tuple[list[Any], bool]:
-    """Return a list of one or several things, and whether several could be given.
-
-    A matrix, world, policy or string is one.
-    """
+    """Return a list of one or several things, and whether several could be given."""
     single = isinstance(value, str | type | PolicyBase | PreferenceMatrix | WorldBase)
     if single or hasattr(value, "__array__"):
         return [value], False
@@ -79,12 +76,8 @@ def check_record(value: Any, num_runs: int, stopping: Any) -> str:
         return "plays" if num_runs <= _MOST_RUNS_WITH_PLAYS else "regret"
     one_of(value, RECORDS, "record", kind=SimulationArgumentError)
     if value == "quantiles" and stopping is not None:
-        raise SimulationArgumentError(
-            "record",
-            "keeps no single run, so not when a rule ended it",
-            value,
-            remedy="record regret",
-        )
+        rule = "keeps no single run, so not when a rule ended it"
+        raise SimulationArgumentError("record", rule, value, remedy="record regret")
     return value
 
 
@@ -106,23 +99,19 @@ def check_checkpoints(values: Any, horizon: int, num_arms: int) -> tuple[int, ..
     for index, value in enumerate(several("checkpoints", values)):
         number = whole_number(value)
         if number is None or not 1 <= number <= horizon:
+            rule = f"must be an integer from 1 to the horizon {horizon}"
+            remedy = "round it, or leave it out"
             raise SimulationArgumentError(
-                "checkpoints",
-                f"must be an integer from 1 to the horizon {horizon}",
-                value,
-                index=index,
-                remedy="round it, or leave it out",
+                "checkpoints", rule, value, index=index, remedy=remedy
             )
         if index >= MOST_CHECKPOINTS:
             rule, remedy = f"must be at most {MOST_CHECKPOINTS}", "thin them out"
             raise SimulationArgumentError("checkpoints", rule, values, remedy=remedy)
         if checked and number <= checked[-1]:
+            rule = f"must be above the one before it, {checked[-1]}"
+            remedy = "sort them and drop those given twice"
             raise SimulationArgumentError(
-                "checkpoints",
-                f"must be above the one before it, {checked[-1]}",
-                value,
-                index=index,
-                remedy="sort them and drop those given twice",
+                "checkpoints", rule, value, index=index, remedy=remedy
             )
         checked.append(number)
     return (*checked, horizon) if checked[-1:] != [horizon] else tuple(checked)
@@ -153,31 +142,21 @@ def read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:
 
 
 def with_features_of(instance: Any, path: Path | str) -> Any:
-    """Return a matrix or a world with the features that a file tells of its arms.
-
-    As :func:`bayesduel.votes.read_covariates` reads it; arms without names are called
-    0, 1, ... there.
-    """
+    """Return a matrix or a world with the features that a file tells of its arms."""
     from bayesduel.votes import read_covariates
 
     names = instance.arm_names or [str(arm) for arm in range(instance.num_arms)]  # pyright: ignore
     table, _ = read_covariates(path, names)
     name = "features" if isinstance(instance, PreferenceMatrix) else "arm_features"
     if name not in {field.name for field in fields(instance)}:
-        raise SimulationArgumentError(
-            "instances",
-            f"{instance.name} has no field {name}, so it takes no {{features}}",
-            instance,
-            remedy="leave them out, or write the field in the class of the world",
-        )
+        rule = f"{instance.name} has no field {name}, so it takes no {{features}}"
+        remedy = "leave them out, or write the field in the class of the world"
+        raise SimulationArgumentError("instances", rule, instance, remedy=remedy)
     return replace(instance, **{name: table})
 
 
 def with_prices_of(instance: Any, path: Path | str) -> PreferenceMatrix:
-    """Return a matrix with the prices of duels that a file tells.
-
-    Of pairs, as :func:`bayesduel.instances.read_prices` reads them.
-    """
+    """Return a matrix with the prices of duels that a file tells."""
     from bayesduel.instances import read_prices
 
     if not isinstance(instance, PreferenceMatrix):
@@ -226,12 +205,10 @@ def read_instances(given: Any) -> tuple[Instance, ...]:
     first = problems[0]
     for index, problem in enumerate(problems):
         if type(problem) is not type(first):
+            rule = f"{first.name} is {first.words} and {problem.name} {problem.words}"
+            remedy = "compare duels and sets separately"
             raise SimulationArgumentError(
-                "instances",
-                f"{first.name} is {first.words} and {problem.name} {problem.words}",
-                known[index],
-                index=index,
-                remedy="compare duels and sets separately",
+                "instances", rule, known[index], index=index, remedy=remedy
             )
     return tuple(known)
 
@@ -245,12 +222,9 @@ def read_notions(
     single = isinstance(given, str)
     notions = [given] if single else list(several("regret", given))
     if not notions:
-        raise SimulationArgumentError(
-            "regret",
-            "must name at least one notion",
-            given,
-            remedy=f"name one, such as {problems[0].usual_notions[0]!r}",
-        )
+        rule = "must name at least one notion"
+        remedy = f"name one, such as {problems[0].usual_notions[0]!r}"
+        raise SimulationArgumentError("regret", rule, given, remedy=remedy)
     for index, notion in enumerate(notions):
         for problem in problems:
             with errors_about("regret", notion, None if single else index):

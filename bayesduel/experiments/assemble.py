@@ -128,11 +128,7 @@ def finish(
     format: str,
     tables: Callable[[xr.DataTree], Mapping[str, bytes]] | None = None,
 ) -> None:
-    """Write results and the tables beside them; other formats are removed.
-
-    The file is a function of the request. What differs from one execution to the next
-    stands in the marker.
-    """
+    """Write results and the tables beside them; other formats are removed."""
     if tables is None:
         # Pandas takes its time.
         from bayesduel.analysis.summaries import summary_files as tables
@@ -185,12 +181,9 @@ def merge(out: Path | str, *, format: str = NETCDF) -> xr.DataTree:
     check_format(format)
     marker = read_marker(path)
     if marker is None:
-        raise OutputFolderError(
-            "out",
-            f"{path} holds no results of compare",
-            path,
-            remedy="name the folder that the parts were written to",
-        )
+        rule = f"{path} holds no results of compare"
+        remedy = "name the folder that the parts were written to"
+        raise OutputFolderError("out", rule, path, remedy=remedy)
     finished = {*FILE_NAMES.values()} & {*marker["sha256"]}
     if "parts" not in marker:
         raise OutputFolderError(

@@ -124,11 +124,7 @@ def chunk_digest(request: str, runs: range) -> str:
 
 
 def runs_of_chunks(num_runs: int, num_arms: int, record: str) -> list[range]:
-    """Return the runs of the chunks of a policy on an instance.
-
-    The cut does not depend on the number of workers, and more runs begin with the same
-    chunks. Runs of very many arms are played one by one anyway.
-    """
+    """Return the runs of the chunks of a policy on an instance."""
     size = RUNS_PER_CHUNK
     if record == "quantiles":
         size = RUNS_PER_SUMMARY[num_arms > _FEW_ARMS]
@@ -260,12 +256,9 @@ def simulate_chunk(
     [40, 41, 42, 43, 44, 45, 46, 47, 48, 49]
     """
     if not isinstance(chunk, Chunk):
-        raise SimulationArgumentError(
-            "chunk",
-            "must be a chunk of an experiment",
-            chunk,
-            remedy="take one of Experiment.chunks()",
-        )
+        rule = "must be a chunk of an experiment"
+        remedy = "take one of Experiment.chunks()"
+        raise SimulationArgumentError("chunk", rule, chunk, remedy=remedy)
     return chunk_arrays(chunk, on_progress, num_lanes=num_lanes).dataset()
 
 
@@ -275,10 +268,7 @@ def chunk_arrays(
     *,
     num_lanes: int | None = None,
 ) -> Arrays:
-    """Simulate the runs of a chunk: the content of what :func:`simulate_chunk` returns.
-
-    To make a dataset takes as long as to play twenty short runs.
-    """
+    """Simulate the runs of a chunk without making a dataset, which takes as long."""
     from bayesduel.ops.program_cache import drop_programs_if_many
     from bayesduel.simulation import driver
 
@@ -366,10 +356,7 @@ def _versions() -> dict[str, str]:
 
 
 def to_bytes(arrays: Arrays) -> bytes:
-    """Return the content of the file of a chunk: a header in JSON, then the arrays.
-
-    It is written and read in about 0.1 ms; netCDF takes a hundred times as long.
-    """
+    """Return the content of the file of a chunk: a header in JSON, then the arrays."""
     header = {
         "attrs": arrays.attrs,
         "coords": arrays.coords,

@@ -81,32 +81,21 @@ def run_experiment(
     overwrite: bool = False,
     tables: Callable[[xr.DataTree], Mapping[str, bytes]] | None = None,
 ) -> xr.DataTree:
-    """Simulate the chunks of an experiment that are missing, and return all results.
-
-    ``experiment`` is a :class:`bayesduel.Experiment`, and ``tables`` makes the files
-    that stand beside the results, by name. Other parameters and errors are those of
-    :func:`bayesduel.compare`.
-    """
+    """Simulate the chunks of an experiment that are missing, and return all results."""
     check_format(format)
     flags = {"progress": progress, "resume": resume, "overwrite": overwrite}
     for name, flag in (flags | {"shared": shared}).items():
         true_or_false(flag, name, kind=SimulationArgumentError)
     workers = worker_count(jobs)
     if executor is not None and not isinstance(executor, Executor):
-        raise SimulationArgumentError(
-            "executor",
-            "must be a concurrent.futures.Executor",
-            executor,
-            remedy="of a client of Dask take client.get_executor()",
-        )
+        rule = "must be a concurrent.futures.Executor"
+        remedy = "of a client of Dask take client.get_executor()"
+        raise SimulationArgumentError("executor", rule, executor, remedy=remedy)
     number, count = (1, 1) if part is None else _read_part(part)
     if shared and executor is None:
-        raise SimulationArgumentError(
-            "shared",
-            "is for the workers of an executor",
-            shared,
-            remedy="give {executor}, or leave it out",
-        )
+        rule = "is for the workers of an executor"
+        remedy = "give {executor}, or leave it out"
+        raise SimulationArgumentError("shared", rule, shared, remedy=remedy)
     require_folder(out, resume=resume, overwrite=overwrite)
     if part is not None and (out is None or overwrite):
         rule = "excludes overwrite" if overwrite else "needs a folder"
@@ -214,12 +203,9 @@ def _simulated(
 def _simulated_there(folder: str, chunk: Chunk) -> None:
     """Write the file of a chunk where it is simulated."""
     if not Path(folder, OWN, MARKER).is_file():
-        raise OutputFolderError(
-            "shared",
-            f"the workers do not see {folder}",
-            folder,
-            remedy="name a folder on a disk that they share, or leave it out",
-        )
+        rule = f"the workers do not see {folder}"
+        remedy = "name a folder on a disk that they share, or leave it out"
+        raise OutputFolderError("shared", rule, folder, remedy=remedy)
     write_chunk(folder, chunk.digest, _simulated(chunk))
 
 
@@ -239,12 +225,8 @@ def _read_part(value: Any) -> tuple[int, int]:
     match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(value))
     number, count = map(int, match.groups()) if match else (0, 0)
     if not 1 <= number <= count:
-        raise SimulationArgumentError(
-            "part",
-            "must be a number of a number, from 1/n to n/n",
-            value,
-            remedy="such as 3/10",
-        )
+        rule, remedy = "must be a number of a number, from 1/n to n/n", "such as 3/10"
+        raise SimulationArgumentError("part", rule, value, remedy=remedy)
     return number, count
 
 
@@ -352,35 +334,7 @@ def execute[Task](
     try_here: bool = False,
     executor: Executor | None = None,
 ) -> Generator[tuple[Task, Any, Exception | None]]:
-    """Yield every task with its result, or the exception that ended it, when it ends.
-
-    Parameters
-    ----------
-    function : callable
-        Called with a task; in this process also with ``on_progress``.
-    tasks : sequence
-        They travel to other processes as pickles.
-    workers : int
-        Worker processes; one task after the other is done here if it is 1.
-    report : ProgressReport
-        Shows what is done.
-    words : callable
-        Returns the name of a task in the report.
-    program : callable
-        Returns what is equal for tasks that are compiled to the same program.
-    wanted : callable
-        Says whether a task is still wanted when its turn comes.
-    try_here : bool
-        Begin in this process, and start workers for what is not done within seconds, or
-        if several programs are to be compiled: workers compile them side by side.
-    executor : Executor, optional
-        Gets all tasks in place of worker processes; it is not shut down.
-
-    Raises
-    ------
-    ExecutorError
-        If the executor is gone before all tasks are done.
-    """
+    """Yield every task with its result or its exception, when it ends."""
     workers = min(workers, len(tasks))
     # Idle workers compile different programs, or read what another one has compiled.
     first: dict[Hashable, int] = {}
@@ -454,12 +408,10 @@ def _execute_there(
     program: Callable[[Any], Hashable],
     wanted: Callable[[Any], bool],
 ) -> Iterator[tuple[Any, Any, Exception | None]]:
-    """Hand tasks to an executor, at most so many at a time.
-
-    Short tasks of one program go together, once it is known how long they last. A task
-    that was lost with its worker is begun anew, alone, so that it cannot be lost with
-    another one. After a signal to end nothing new is begun.
-    """
+    """Hand tasks to an executor, at most so many at a time."""
+    # Short tasks of one program go together, once it is known how long they last. One
+    # that was lost with its worker is begun anew, alone. After a signal to end nothing
+    # new is begun.
     alone, running = deque[Any](), dict[Future, list[Any]]()
     losses: Counter[int] = Counter()
     seconds: dict[Hashable, float] = {}
@@ -630,21 +582,7 @@ def _prepare_worker(parent: int, most_objects: tuple[int, int, int]) -> None:
 
 @contextmanager
 def dask_executor(address: str, workers: int) -> Iterator[Executor]:
-    """Give an executor of Dask, for the length of the block.
-
-    Parameters
-    ----------
-    address : str
-        Address of a scheduler, such as ``tcp://host:8786``; or "local", for a number of
-        single-threaded ``workers`` on this machine, which end with the block.
-
-    Raises
-    ------
-    ImportError
-        Without Dask; names the extra.
-    OSError
-        If no scheduler answers.
-    """
+    """Give an executor of Dask, for the length of the block."""
     try:
         from distributed import Client, LocalCluster
     except ImportError as error:
@@ -652,12 +590,9 @@ def dask_executor(address: str, workers: int) -> Iterator[Executor]:
             "Dask is missing; install bayesduel with the extra 'distributed'"
         ) from error
     if address != "local" and "://" not in address:
-        raise SimulationArgumentError(
-            "dask",
-            "must be 'local' or the address of a scheduler",
-            address,
-            remedy="such as tcp://host:8786",
-        )
+        rule = "must be 'local' or the address of a scheduler"
+        remedy = "such as tcp://host:8786"
+        raise SimulationArgumentError("dask", rule, address, remedy=remedy)
     cluster: Any = nullcontext(address)
     if address == "local":
         with unreached_children():

@@ -79,26 +79,7 @@ class RunFolder:
         resume: bool = False,
         overwrite: bool = False,
     ) -> Self:
-        """Check a folder, make it, lock it and mark it as ours.
-
-        Parameters
-        ----------
-        path : path
-            A new or empty folder, or with ``resume`` or ``overwrite`` a folder that is
-            marked as ours.
-        kind : str
-            Kind of the results, such as "comparison".
-        resume, overwrite : bool
-            Whether a folder that is not empty is continued or replaced. Nothing is
-            removed here but files that a killed process left unfinished.
-
-        Raises
-        ------
-        OutputFolderError
-            If the folder cannot be written to, is not empty and neither ``resume`` nor
-            ``overwrite`` is given (or both are), was not made by us, holds results of
-            another kind or of an earlier layout, or another process writes to it.
-        """
+        """Check a folder, make it, lock it and mark it as ours."""
         path = check_folder(path, kind=kind, resume=resume, overwrite=overwrite)
         marked = path / OWN
         try:
@@ -162,15 +143,7 @@ class RunFolder:
         write_chunk(str(self.path), digest, data)
 
     def load(self, digest: str, *, wait: bool = False) -> bytes | None:
-        """Read the file of a chunk; None if it is not there or damaged.
-
-        With ``wait`` a file that another machine has written may appear late.
-
-        Warns
-        -----
-        DamagedPartWarning
-            If the content is not what was written; the file is removed then.
-        """
+        """Read the file of a chunk; None if it is not there or damaged."""
         file = f"{self.path}/{CHUNKS}/{digest}{ENDING}"
         end = time.monotonic() + (5 * _WAITING_SECONDS if wait else 0.0)
         while True:
@@ -208,11 +181,7 @@ class RunFolder:
     # --- Finished files --------------------------------------------------------------
 
     def write(self, name: str, data: bytes | memoryview, **entries: Any) -> None:
-        """Write a finished file, and its checksum and ``entries`` into the marker.
-
-        Both the old and the new checksum are valid while the file is replaced, so that
-        the folder is in order whenever the process is killed.
-        """
+        """Write a finished file, and its checksum and ``entries`` into the marker."""
         marker = self.marker()
         digest = hashlib.sha256(data).hexdigest()
         known = marker["sha256"]
@@ -243,13 +212,7 @@ class RunFolder:
 
 
 def write_chunk(folder: str, digest: str, data: bytes) -> None:
-    """Write the file of a chunk to a folder that is claimed.
-
-    Raises
-    ------
-    OutputWriteError
-        If it cannot be written; nothing is left of it.
-    """
+    """Write the file of a chunk to a folder that is claimed."""
     target = f"{folder}/{CHUNKS}/{digest}{ENDING}"
     for attempt in (1, 2, 3):
         unfinished = f"{folder}/{CHUNKS}/.bayesduel-{token_hex(8)}.unfinished"

@@ -140,12 +140,9 @@ class ComparedInstance(ABC):
         """Raise unless a notion of regret is known, and defined here."""
         known = self.known_notions
         if not isinstance(notion, str) or notion not in known:
-            raise UnknownNameError(
-                "regret",
-                f"there is no notion {short_repr(notion)}",
-                notion,
-                remedy=near_and_all(short_repr(notion), known),
-            )
+            rule = f"there is no notion {short_repr(notion)}"
+            remedy = near_and_all(short_repr(notion), known)
+            raise UnknownNameError("regret", rule, notion, remedy=remedy)
         with errors_about("regret", notion):
             self.regret_exists(notion)
 
@@ -317,12 +314,9 @@ class SubsetProblem(ComparedInstance):
         """Raise for a policy that asks for duels, or cannot read the feedback."""
         if not isinstance(policy, OfferingPolicy):
             listed = ", ".join(policies.subset_names())
-            raise SimulationArgumentError(
-                "policies",
-                f"{policy.label} asks for duels, but {self.name} is {self.words}",
-                policy,
-                remedy=f"policies that offer sets: {listed}",
-            )
+            rule = f"{policy.label} asks for duels, but {self.name} is {self.words}"
+            remedy = f"policies that offer sets: {listed}"
+            raise SimulationArgumentError("policies", rule, policy, remedy=remedy)
         if shuffle:
             check_fields(policy, self.instance.num_arms)
         world = self.instance
@@ -389,12 +383,9 @@ def _check_plays_duels(
     """Raise for a policy that offers sets, and for its bad parameters."""
     num_arms = problem.instance.num_arms
     if isinstance(policy, OfferingPolicy):
-        raise SimulationArgumentError(
-            "policies",
-            f"{policy.label} offers sets, but {problem.name} is {problem.words}",
-            policy,
-            remedy=f"policies that ask for duels: {', '.join(policies.names())}",
-        )
+        rule = f"{policy.label} offers sets, but {problem.name} is {problem.words}"
+        remedy = f"policies that ask for duels: {', '.join(policies.names())}"
+        raise SimulationArgumentError("policies", rule, policy, remedy=remedy)
     if shuffle:
         check_fields(policy, num_arms)
     prices = getattr(problem.instance, "prices", None)
@@ -438,21 +429,19 @@ def _check_contextual(policy: PolicyBase, name: str, *, has_features: bool) -> N
     if not declared(innermost(policy), "contextual"):
         return
     if not has_features:
-        raise SimulationArgumentError(
-            "policies",
-            f"{policy.label} is contextual, but {name} has no features of the arms",
-            policy,
-            remedy="give them, as PreferenceMatrix(values, features=...) or "
-            "{features}, or take a world with features",
+        rule = f"{policy.label} is contextual, but {name} has no features of the arms"
+        remedy = (
+            "give them, as PreferenceMatrix(values, features=...) or "
+            "{features}, or take a world with features"
         )
+        raise SimulationArgumentError("policies", rule, policy, remedy=remedy)
     if manner_of(policy).every > 1:
-        raise SimulationArgumentError(
-            "policies",
+        rule = (
             f"{policy.label} is contextual and must be told at once: the features of "
-            "a round are not kept",
-            policy,
-            remedy="leave out every=",
+            "a round are not kept"
         )
+        remedy = "leave out every="
+        raise SimulationArgumentError("policies", rule, policy, remedy=remedy)
 
 
 def problem_of(instance: Instance) -> ComparedInstance:
@@ -468,22 +457,10 @@ def problem_of(instance: Instance) -> ComparedInstance:
 
 
 def read_instance(value: InstanceLike) -> Instance:
-    """Return a matrix or a world from what a user gives for one.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name, a wrong parameter or no preference matrix.
-    OSError
-        For a file that cannot be read.
-    """
+    """Return a matrix or a world from what a user gives for one."""
     if isinstance(value, type) and issubclass(value, WorldBase):
-        raise SimulationArgumentError(
-            "instances",
-            "must be a world, not its class",
-            value,
-            remedy=f"write {value.__name__}()",
-        )
+        rule, remedy = "must be a world, not its class", f"write {value.__name__}()"
+        raise SimulationArgumentError("instances", rule, value, remedy=remedy)
     if isinstance(value, str):
         value = load_world(value) if is_world_name(value) else instances.load(value)
     if not isinstance(value, PreferenceMatrix | WorldBase):
@@ -494,15 +471,8 @@ def read_instance(value: InstanceLike) -> Instance:
 def weighted_sum(
     plays: Int[np.ndarray, "run checkpoint K K"], per_pair: Float[np.ndarray, "K K"]
 ) -> Float[np.ndarray, "run checkpoint"]:
-    """Return plays times regret, summed over pairs, float64 (run, checkpoint).
-
-    ``plays`` are rounds per unordered pair (upper triangle) and of self-duels
-    (diagonal).
-
-    A matrix product adds up in blocks that depend on the number of runs, so its last
-    bits would depend on how the runs were cut into jobs. Here each step is a sum or a
-    product of single numbers.
-    """
+    """Return plays times regret, summed over pairs, float64 (run, checkpoint)."""
+    # The last bits of a matrix product would depend on how runs are cut into jobs.
     total = np.zeros(plays.shape[:2])
     for row, column in zip(*np.nonzero(per_pair), strict=True):
         if column >= row:  # Plays stand in the upper triangle.

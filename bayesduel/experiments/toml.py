@@ -74,11 +74,7 @@ _MOST_WRITTEN_OUT = 128
 
 
 def arguments_in_file(path: Path | str) -> dict[str, Any]:
-    """Return the arguments of :class:`bayesduel.Experiment` that a TOML file gives.
-
-    Some may be missing, and texts of several values are not yet taken apart. Paths of
-    matrices are relative to the folder of the file, which errors name.
-    """
+    """Return the arguments of :class:`bayesduel.Experiment` that a TOML file gives."""
     path = as_path("path", path, SimulationArgumentError)
     text = read_text(path, error=SimulationArgumentError, largest=_LARGEST)
     return arguments_in(text, path.parent, str(path))
@@ -112,12 +108,8 @@ def check_complete(arguments: Mapping[str, Any], called: str) -> None:
     """Raise unless arguments say what is compared."""
     for key, example in (("instances", "gap"), ("policies", "d-ts")):
         if key not in arguments:
-            raise SimulationArgumentError(
-                f"{called}: {key}",
-                "is not there",
-                None,
-                remedy=f'add a line such as {key} = ["{example}"]',
-            )
+            rule, remedy = "is not there", f'add a line such as {key} = ["{example}"]'
+            raise SimulationArgumentError(f"{called}: {key}", rule, None, remedy=remedy)
 
 
 @contextmanager
@@ -197,21 +189,14 @@ def _policy(given: Any, _: Path) -> Any:
 def _text(table: dict[str, Any]) -> str:
     """Return the text that says the same as a table of a name and parameters."""
     if "python" in table:
-        raise SimulationArgumentError(
-            "table",
-            f"{table['python']} was made in Python and has no name in words",
-            table,
-            remedy="make this experiment in Python, or name another one here",
-        )
+        rule = f"{table['python']} was made in Python and has no name in words"
+        remedy = "make this experiment in Python, or name another one here"
+        raise SimulationArgumentError("table", rule, table, remedy=remedy)
     name, together = table.get("name"), table.get("zip", [])
     parameters = {key: table[key] for key in table if key not in ("name", "zip")}
     if not isinstance(name, str):
-        raise SimulationArgumentError(
-            "table",
-            "must have a name",
-            table,
-            remedy='such as {name = "d-ts", alpha = [0.6, 1]}',
-        )
+        rule, remedy = "must have a name", 'such as {name = "d-ts", alpha = [0.6, 1]}'
+        raise SimulationArgumentError("table", rule, table, remedy=remedy)
     if not isinstance(together, list) or not all(
         isinstance(parameter, str) and parameter in parameters for parameter in together
     ):
@@ -246,12 +231,9 @@ def _words(key: str, value: Any) -> str:
 
 def _stopping(given: Any) -> StoppingRule:
     if not isinstance(given, str):
-        raise SimulationArgumentError(
-            "stopping",
-            "must be a rule in words",
-            given,
-            remedy='such as "anytime:delta=0.05|budget:duels=1000"',
-        )
+        rule = "must be a rule in words"
+        remedy = 'such as "anytime:delta=0.05|budget:duels=1000"'
+        raise SimulationArgumentError("stopping", rule, given, remedy=remedy)
     from bayesduel.stopping.words import parse_rule
 
     return parse_rule(given)
@@ -263,10 +245,7 @@ def _stopping(given: Any) -> StoppingRule:
 def to_toml(
     experiment: Mapping[str, Any], files: dict[str, bytes] | None = None
 ) -> str:
-    """Return the text of the checked arguments of a :class:`bayesduel.Experiment`.
-
-    With ``files`` beside it, or where there are none by itself.
-    """
+    """Return the text of the checked arguments of a :class:`bayesduel.Experiment`."""
     data: dict[str, Any] = {
         "instances": [
             _written_instance(instance, index, files)
@@ -303,11 +282,7 @@ def to_toml(
 
 
 def folder_files(experiment: Mapping[str, Any]) -> dict[str, bytes]:
-    """Return what a folder of results holds of its request, by the names of files.
-
-    What no text can say is called by its name there, and refused when it is read. A
-    matrix without a name that loads it is a CSV file of its own.
-    """
+    """Return what a folder of results holds of its request, by the names of files."""
     files: dict[str, bytes] = {}
     text = to_toml(experiment, files)
     return {REQUEST: text.encode(), **files}
@@ -362,12 +337,9 @@ def _written_instance(
 
 def _refuse_world(instance: Instance) -> str:
     world = problem_of(instance)
-    raise SimulationArgumentError(
-        "instance",
-        f"{world.name} is {world.words} of your own, which no text can name",
-        instance,
-        remedy="run it in Python, or take one of instances.choice.world_names()",
-    )
+    rule = f"{world.name} is {world.words} of your own, which no text can name"
+    remedy = "run it in Python, or take one of instances.choice.world_names()"
+    raise SimulationArgumentError("instance", rule, instance, remedy=remedy)
 
 
 def _words_of(matrix: PreferenceMatrix) -> dict[str, Any]:

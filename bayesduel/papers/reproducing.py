@@ -207,12 +207,9 @@ def check(
     recipe = load(name)
     if recipe.missing:
         missing = ", ".join(recipe.missing)
-        raise ArgumentError(
-            "name",
-            f"{name!r} needs policies that are not available: {missing}",
-            name,
-            remedy="register them, or choose another figure",
-        )
+        rule = f"{name!r} needs policies that are not available: {missing}"
+        remedy = "register them, or choose another figure"
+        raise ArgumentError("name", rule, name, remedy=remedy)
     known = [panel.key for panel in recipe.panels]
     for key in panels or ():
         if key not in known:
@@ -226,13 +223,11 @@ def check(
         return wanted, []
     left = [panel for panel in wanted if panel not in outside]
     if not left:
-        raise ArgumentError(
-            "mslr",
+        rule = (
             "every panel asked for needs the 136-armed MSLR matrix of the "
-            "informational click model, which cannot be shipped",
-            mslr,
-            remedy="give its file",
+            "informational click model, which cannot be shipped"
         )
+        raise ArgumentError("mslr", rule, mslr, remedy="give its file")
     labels = ", ".join(panel.label for panel in outside)
     text = f"left out without the 136-armed MSLR matrix: {labels}"
     return left, [text] if outside else []

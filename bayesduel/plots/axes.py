@@ -121,11 +121,7 @@ class Panel:
 
 
 def panels(result: Result, notion: str, band: str) -> list[Panel]:
-    """Group the policies of a result by instance, without the failed ones.
-
-    Raises ``ValueError`` for an unknown band, a notion that was not recorded, or when
-    every policy failed.
-    """
+    """Group the policies of a result by instance, without the failed ones."""
     one_of(band, BANDS, "band")
     groups = by_instance(result)
     return [
@@ -150,10 +146,7 @@ def with_names(groups: Iterable[Panel], look: Mapping[str, Look]) -> list[Panel]
 
 
 def by_instance(result: Result) -> dict[str, list[Measurement]]:
-    """Group the policies that did not fail by instance, in the order of the result.
-
-    Raises ``ValueError`` when every policy failed.
-    """
+    """Group the policies that did not fail by instance, in the order of the result."""
     groups: dict[str, list[Measurement]] = {}
     for measured in measurements(result):
         if measured.has_regret:
@@ -219,10 +212,7 @@ def panel_grid(
     y_label: str,
     share: bool = False,
 ) -> list[Axes]:
-    """Return the axes of so many panels, labelled at the left and at the bottom.
-
-    Row by row. With ``share`` all have one scale, and its numbers stand there only.
-    """
+    """Return the axes of so many panels, labelled at the left and at the bottom."""
     rows = -(-count // columns)
     grid = figure.subplots(rows, columns, squeeze=False, sharex=share, sharey=share)
     panels, beyond = grid.ravel()[:count], grid.ravel()[count:]
@@ -267,10 +257,7 @@ def runs_text(counts: Iterable[int]) -> str:
 def draw_line(
     axes: Axes, line: Line, look: Look, *, log_x: bool, all_marked: bool = False
 ) -> None:
-    """Draw one mean with its band; markers about one per decade, or all of them.
-
-    In SVG files they are "panel/policy" and "panel/policy/band".
-    """
+    """Draw one mean with its band; markers about one per decade, or all of them."""
     panel = str(axes.get_gid())
     if line.has_band:
         band = axes.fill_between(
@@ -366,11 +353,7 @@ def head_panel(axes: Axes, name: str, handles: list[Line2D], inches: float) -> N
 
 
 def wrap_label(text: str, inches: float) -> str:
-    """Break a label into lines that fit above a panel of this width.
-
-    A round number written as mathematics, such as "$10^{6}$", is eight characters but
-    three wide: stand-ins keep the measure honest.
-    """
+    """Break a label into lines that fit above a panel of this width."""
     size = 6.5 if inches < 3.45 else 8.0
     characters = max(20, int((inches - 0.85) * 72.0 / (0.58 * size)))
     short = re.sub(r"\$10\^\{(\d+)\}\$", "\ue000\\1\ue001", text)
@@ -444,12 +427,7 @@ def place_at_ends(
     look: dict[str, Look],
     heading: list[list[Text]] | None = None,
 ) -> None:
-    """Put rows of texts right of the axes at the heights of the line ends, apart.
-
-    The first text of each row forms a column, so do the second ones. A thin leader
-    joins every line end with its row. Rows of ``heading`` are stacked upward from the
-    top of the axes.
-    """
+    """Put rows of texts right of the axes at the heights of the line ends, apart."""
     size = float(rows[0][0].get_fontsize()) / 72.0
     lead = 1.4 * size
     heading = heading or []

@@ -49,11 +49,7 @@ class AskedBound:
 
 
 def asked_bounds(bounds: Bounds, panel: Panel, notion: str) -> list[AskedBound]:
-    """Return what is asked of a panel by other words than "auto".
-
-    Raises ``ValueError`` when a bound speaks of another regret than ``notion``, a name
-    is of none, or ``bounds`` is not understood.
-    """
+    """Return what is asked of a panel by other words than "auto"."""
     if isinstance(bounds, str | AppliedTheorem) or not isinstance(bounds, Iterable):
         items: Any = (bounds,)
     else:
@@ -169,13 +165,12 @@ def _policy_called(name: str) -> str:
         if name.strip().lower() in (key, acronym.lower()):
             return acronym
     words = (_AUTO, _LOWER, _ALL, *names)
-    raise ArgumentError(
-        "bounds",
+    rule = (
         f"must be a bound, one of {', '.join(words[:3])}, or a policy that a theorem "
-        "is about",
-        name,
-        remedy=f"{near_names(name, words)}policies: {', '.join(names)}",
+        "is about"
     )
+    remedy = f"{near_names(name, words)}policies: {', '.join(names)}"
+    raise ArgumentError("bounds", rule, name, remedy=remedy)
 
 
 def _is_of(bound: RegretBound, notion: str) -> bool:
@@ -190,12 +185,8 @@ def check_notion(bound: RegretBound, notion: str, panel: Panel) -> None:
     remedy = f"notion={wanted!r} (--regret {wanted}) draws it"
     if wanted not in panel.first.notions:
         remedy += ", once the simulation has recorded it by the same option"
-    raise ArgumentError(
-        "bounds",
-        f"{bound.name} speaks of {wanted} regret, the figure shows {notion}",
-        bound.name,
-        remedy=remedy,
-    )
+    rule = f"{bound.name} speaks of {wanted} regret, the figure shows {notion}"
+    raise ArgumentError("bounds", rule, bound.name, remedy=remedy)
 
 
 # Of bounds that are slopes, and of those that are levels.
@@ -246,11 +237,7 @@ def power_text(rounds: int) -> str:
 
 
 def anchor_of(panel: Panel, anchor: int | None) -> tuple[int, float]:
-    """Return the checkpoint where slopes start, and the lowest mean there.
-
-    By default two decades before the horizon. Only policies that reach the longest
-    horizon count; ``ValueError`` if it is no checkpoint of theirs.
-    """
+    """Return the checkpoint where slopes start, and the lowest mean there."""
     longest = [line for line in panel.lines if line.rounds[-1] == panel.horizon]
     if anchor is None:
         # No bound is defined at round 1.
@@ -271,11 +258,7 @@ def anchor_of(panel: Panel, anchor: int | None) -> tuple[int, float]:
 def bounds_of_panel(
     bounds: Bounds, panel: Panel, notion: str, anchor: int | None
 ) -> list[DrawnBound]:
-    """Return what a panel shows of its bounds.
-
-    Raises ``ValueError`` when a bound speaks of another regret than ``notion``, or
-    ``bounds`` is not understood.
-    """
+    """Return what a panel shows of its bounds."""
     if isinstance(bounds, Mapping):
         per_instance: Any = bounds
         bounds = per_instance.get(panel.instance)
@@ -405,10 +388,7 @@ def within(drawn: list[DrawnBound], panel: Panel) -> list[DrawnBound]:
 def draw_bounds(
     axes: Axes, bounds: list[DrawnBound], look: dict[str, Look]
 ) -> list[Line2D]:
-    """Draw the bounds that have a curve; return one legend entry for each bound.
-
-    A bound on one policy has its color.
-    """
+    """Draw the bounds that have a curve; return one legend entry for each bound."""
     handles: list[Line2D] = []
     limits = axes.get_ylim()
     styles: dict[tuple[str, bool], Iterator[Any]] = {}

@@ -357,19 +357,14 @@ def _bounds(bound: Bounds, panel: Panel, notion: str) -> list[AskedBound]:
             continue
         grows_otherwise = asymptotic.power_terms or asymptotic.loglog_coefficient
         if grows_otherwise or not asymptotic.kind.startswith("asymptotic"):
-            raise ArgumentError(
-                "bound",
+            rule = (
                 f"must be asymptotic and grow like log t, but {asymptotic.name} is "
-                f"{asymptotic.kind!r} with {asymptotic.formula}",
-                bound,
-                remedy="use plots.regret",
+                f"{asymptotic.kind!r} with {asymptotic.formula}"
             )
+            raise ArgumentError("bound", rule, bound, remedy="use plots.regret")
         if not request.lines:
-            raise ArgumentError(
-                "bound",
-                f"{asymptotic.name} is of {asymptotic.policy}, not shown here",
-                bound,
-            )
+            rule = f"{asymptotic.name} is of {asymptotic.policy}, not shown here"
+            raise ArgumentError("bound", rule, bound)
     return requests
 
 

@@ -125,13 +125,12 @@ def allocation(
         if not isinstance(optimum, StructuredBound):
             arguments.instance_of(optimum, Optimum, f"optima[{name!r}]")
         if len(_duels(optimum)) != checked.num_arms:
-            raise ArgumentError(
-                "optima",
+            rule = (
                 f"must be of {checked.num_arms} arms, as the matrix, and that of "
-                f"{name!r} too",
-                len(_duels(optimum)),
-                remedy="compute it from this matrix",
+                f"{name!r} too"
             )
+            remedy = "compute it from this matrix"
+            raise ArgumentError("optima", rule, len(_duels(optimum)), remedy=remedy)
     maps = shown_maps(colors, {"probabilities": _PROBABILITIES, "duels": _DUELS})
     if names:
         arms = checked.arm_names or [str(arm) for arm in range(checked.num_arms)]

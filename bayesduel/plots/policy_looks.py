@@ -163,10 +163,7 @@ def rule_looks(
     colors: Mapping[str, Any] | None = None,
     names: Mapping[str, str] | None = None,
 ) -> dict[str, Look]:
-    """Give every rule for stopping the look that it has in all figures.
-
-    By `RULE_LOOKS`, as `policy_looks` does it; colors and names are by whole rules.
-    """
+    """Give every rule for stopping the look that it has in all figures."""
     unique = list(dict.fromkeys(rules))
     # A rule hardly ever comes without parameters: one of a name has the look of it.
     bases = [base_of(rule) for rule in unique]
@@ -249,10 +246,7 @@ def _by_label(
 
 
 def label_called(argument: str, key: Any, labels: Iterable[str]) -> str:
-    """Return the label, or that of several without parameters, that a key means.
-
-    Raises ``ValueError`` when it means no policy of these.
-    """
+    """Return the label, or that of several without parameters, that a key means."""
     from bayesduel.policies import parse_policy, registry
 
     labels = list(dict.fromkeys(labels))
@@ -270,24 +264,20 @@ def label_called(argument: str, key: Any, labels: Iterable[str]) -> str:
         for label in known:
             if label.lower() in (text.lower(), text.partition(":")[2].lower()):
                 return label
-    raise ArgumentError(
-        argument,
-        "must be by policies that are shown",
-        key,
-        remedy=f"{near_names(str(key).lower(), map(str.lower, known))}they are "
-        f"{', '.join(labels)}",
+    rule = "must be by policies that are shown"
+    remedy = (
+        f"{near_names(str(key).lower(), map(str.lower, known))}they are "
+        f"{', '.join(labels)}"
     )
+    raise ArgumentError(argument, rule, key, remedy=remedy)
 
 
 def check_color(argument: str, color: Any) -> str:
     """Return a color of matplotlib as "#rrggbb"."""
     if not is_color_like(color):
-        raise ArgumentError(
-            argument,
-            "must hold colors of matplotlib",
-            color,
-            remedy='such as "#336699" or "tab:blue"',
-        )
+        rule = "must hold colors of matplotlib"
+        remedy = 'such as "#336699" or "tab:blue"'
+        raise ArgumentError(argument, rule, color, remedy=remedy)
     return to_hex(color)
 
 
@@ -309,10 +299,7 @@ def _check_mapping(argument: str, given: Any) -> None:
 def shown_names(
     names: Mapping[str, str] | None, known: Iterable[str], what: str
 ) -> dict[str, str]:
-    """Return what each of these, which are no policies, is called in a figure.
-
-    Raises ``ValueError`` when a key is none of them, a name is empty, or two have one.
-    """
+    """Return what each of these, which are no policies, is called in a figure."""
     called = {key: key for key in known}
     for key, name in _checked("names", names, called, what).items():
         called[key] = check_name("names", name)
@@ -327,10 +314,7 @@ def shown_names(
 def shown_colors(
     colors: Mapping[str, Any] | None, usual: Mapping[str, str], what: str
 ) -> dict[str, str]:
-    """Return the color of each of these, which are no policies.
-
-    Raises ``ValueError`` when a key is none of them or a color is none.
-    """
+    """Return the color of each of these, which are no policies."""
     given = _checked("colors", colors, usual, what)
     return {**usual, **{key: check_color("colors", x) for key, x in given.items()}}
 
@@ -338,19 +322,12 @@ def shown_colors(
 def shown_maps(
     colors: Mapping[str, Any] | None, usual: Mapping[str, str]
 ) -> dict[str, Colormap]:
-    """Return the color map of each kind of numbers.
-
-    Raises ``ValueError`` when a key is none of them, or matplotlib has no such map.
-    """
+    """Return the color map of each kind of numbers."""
     given = {**usual, **_checked("colors", colors, usual, "kinds of numbers")}
     for color_map in given.values():
         if not (isinstance(color_map, Colormap) or str(color_map) in colormaps):
-            raise ArgumentError(
-                "colors",
-                "must hold color maps of matplotlib",
-                color_map,
-                remedy='such as "viridis"',
-            )
+            rule, remedy = "must hold color maps of matplotlib", 'such as "viridis"'
+            raise ArgumentError("colors", rule, color_map, remedy=remedy)
     return {key: colormaps.get_cmap(color_map) for key, color_map in given.items()}
 
 
@@ -361,10 +338,7 @@ def _checked(
     known = list(known)
     for key in given or {}:
         if key not in known:
-            raise ArgumentError(
-                argument,
-                f"must be by {what} that are shown",
-                key,
-                remedy=f"{near_names(str(key), known)}they are {', '.join(known)}",
-            )
+            rule = f"must be by {what} that are shown"
+            remedy = f"{near_names(str(key), known)}they are {', '.join(known)}"
+            raise ArgumentError(argument, rule, key, remedy=remedy)
     return dict(given or {})

@@ -191,8 +191,8 @@ def winners(
         for index, sense in enumerate(senses):
             heights = np.arange(len(order)) + thick * (index - (len(senses) - 1) / 2)
             bars = axes.barh(
-                heights, shares[index, order], height=thick * 0.92, color=colored[sense],
-                label=_SENSES[sense],
+                heights, shares[index, order], height=thick * 0.92,
+                color=colored[sense], label=_SENSES[sense],
             )  # fmt: skip
             labels = [f"{share:.2f}" for share in shares[index, order]]
             size = fonts["font.size"] - 1.5
@@ -231,10 +231,7 @@ def _mark_centers(axes: Axes, centers: NDArray[Any], colors: list[str]) -> None:
 
 
 def short_names(names: Iterable[str]) -> list[str]:
-    """Return names that leave room for the figure; $ is no mathematics.
-
-    Different names stay different: those that a cut would make the same are cut later.
-    """
+    """Return names that leave room for the figure; $ is no mathematics."""
     full = [str(name) for name in names]
     shown = {name: _cut(name, _LONGEST_NAME) for name in full}
     room = _LONGEST_NAME
@@ -257,10 +254,7 @@ def _cut(text: str, room: int) -> str:
 
 
 def across_parts(posterior: Fit, what: str) -> str:
-    """Say that something is about the arms of one part each, where there are several.
-
-    Ends as the beginning of a caption does.
-    """
+    """Say in a caption that something is within parts, where there are several."""
     parts = len(posterior.parts)
     return f"{what} within {parts} parts that no votes connect; " if parts > 1 else ""
 
@@ -283,11 +277,8 @@ def check_pairs(posterior: Fit, purpose: str) -> None:
 
     check_posterior(posterior)
     if not isinstance(posterior.data, Comparisons):
-        raise FitError(
-            "posterior",
-            f"must be a fit to Comparisons, since {purpose} draws pairs of arms",
-            type(posterior.data).__name__,
-        )
+        rule = f"must be a fit to Comparisons, since {purpose} draws pairs of arms"
+        raise FitError("posterior", rule, type(posterior.data).__name__)
 
 
 _ATTRIBUTE_ROW = 0.24
@@ -427,11 +418,8 @@ def pair(
     check_pairs(posterior, "pair")
     for name in (one, other):
         if not isinstance(name, str) or name not in posterior.arm_names:
-            raise FitError(
-                "pair",
-                f"must name arms of the fit, which has {posterior.num_arms}",
-                name,
-            )
+            rule = f"must name arms of the fit, which has {posterior.num_arms}"
+            raise FitError("pair", rule, name)
     if one == other:
         raise FitError("pair", "must be of two different arms", (one, other))
     probability, inches = check_probability(probability), style.width_in_inches(width)

@@ -209,12 +209,11 @@ def _points(
     left_out = [name for name, both in constants.items() if both is None] + misfits
     if not points:
         names = ", ".join(left_out) or "none"
-        raise ArgumentError(
-            "result",
+        rule = (
             "no instance in it has a lower bound (a tie, no matrix, or not the model "
-            f"of a policy: {names})",
-            remedy="give instances without ties",
+            f"of a policy: {names})"
         )
+        raise ArgumentError("result", rule, remedy="give instances without ties")
     return points, left_out
 
 

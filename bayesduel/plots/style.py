@@ -171,10 +171,7 @@ def styled(style: dict[str, Any]) -> Iterator[None]:
 def new_figure(
     inches: float, tall: float, style: dict[str, Any] | None = None
 ) -> Iterator[StyledFigure]:
-    """Open a figure of this width and height in inches, under its style.
-
-    The style is that of its width unless given.
-    """
+    """Open a figure of this width and height in inches, under its style."""
     style = font_style(inches) if style is None else style
     with styled(style):
         yield StyledFigure(style=style, figsize=(inches, tall), layout="constrained")
@@ -280,10 +277,7 @@ class Look(NamedTuple):
 
 
 def looks(labels: Iterable[str]) -> dict[str, Look]:
-    """Give every label its look, by order of first appearance.
-
-    Of policies, see :func:`bayesduel.plots.policy_looks.policy_looks`.
-    """
+    """Give every label its look, by order of first appearance."""
     unique = list(dict.fromkeys(labels))
     return {
         label: Look(
@@ -313,10 +307,7 @@ def width_in_inches(width: str | float) -> float:
 
 
 def check_height(height: float | None) -> float | None:
-    """Return the height in inches, None where it follows from what is drawn.
-
-    Raises ``ValueError`` for a height outside 0.5 to 200 inches.
-    """
+    """Return the height in inches, None where it follows from what is drawn."""
     return (
         None if height is None else number_within(height, 0.5, 200, "height", "inches")
     )

@@ -205,12 +205,9 @@ def _log_x(swept: Sweep, wanted: bool | None) -> bool:
     if wanted is None:
         return False
     if true_or_false(wanted, "log_x") and not positive:
-        raise ArgumentError(
-            "log_x",
-            f"must be False where {swept.parameter} is {values[0]:g}",
-            True,
-            remedy="a logarithmic axis has numbers above 0 only",
-        )
+        rule = f"must be False where {swept.parameter} is {values[0]:g}"
+        remedy = "a logarithmic axis has numbers above 0 only"
+        raise ArgumentError("log_x", rule, True, remedy=remedy)
     return wanted
 
 
@@ -383,11 +380,8 @@ def _chosen(parameter: str | None, *kinds: list[_Point]) -> tuple[str, list[_Poi
     if parameter is None:
         parameter = max(by_name, key=lambda name: by_name[name][0])
     if not isinstance(parameter, str) or parameter not in by_name:
-        raise ArgumentError(
-            "parameter",
-            f"must be one that takes several values here, {', '.join(by_name)}",
-            parameter,
-        )
+        rule = f"must be one that takes several values here, {', '.join(by_name)}"
+        raise ArgumentError("parameter", rule, parameter)
     return parameter, by_name[parameter][1]
 
 

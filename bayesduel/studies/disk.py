@@ -99,12 +99,7 @@ class _ClosedBlock(AbstractContextManager):
 def closed_block(
     function: Callable[..., Generator[Any]],
 ) -> Callable[..., AbstractContextManager]:
-    """Do as ``contextmanager``, and clean up after an interrupt between two blocks.
-
-    Otherwise the generator would stay suspended for as long as its traceback is kept,
-    as notebooks do: with its transaction open, which the next block would take for its
-    own.
-    """
+    """Do as ``contextmanager``, and clean up after an interrupt between two blocks."""
     return wraps(function)(lambda *args, **kw: _ClosedBlock(function(*args, **kw)))
 
 
@@ -192,11 +187,9 @@ def _address_of(path: Path, *, read_only: bool) -> str:
     logged, log = _keeps_log(path), path.with_name(path.name + "-wal")
     if log.exists() and not logged:
         # SQLite would take what it holds for votes of this file.
-        raise StudyFileError(
-            str(path),
-            f"the log {log.name} lies beside it and belongs to another file",
-            remedy="move it away, and open the study again",
-        )
+        rule = f"the log {log.name} lies beside it and belongs to another file"
+        remedy = "move it away, and open the study again"
+        raise StudyFileError(str(path), rule, remedy=remedy)
     if _is_writable(path) and not read_only:
         mode = "rw"
     elif not logged:
@@ -309,12 +302,7 @@ class EventLog:
         read_only: bool = False,
         wait: float = _WAIT_SECONDS,
     ) -> EventLog:
-        """Open a file that was made by :meth:`create`.
-
-        ``wait`` are seconds for other programs that hold it. With ``read_only`` nothing
-        is written to it, not even to take back what a killed writer has left half done:
-        such a file is refused.
-        """
+        """Open a file that was made by :meth:`create`."""
         path = as_path("path", path, StudyError)
         if not path.is_file():
             rule = f"{_MUST}, and is no file"
@@ -383,10 +371,7 @@ class EventLog:
         return None if row is None else row[0]
 
     def prefix(self, count: int) -> str:
-        """Return a checksum of the first events as they lie there, "" in format 1.
-
-        Unlike the chain it is one checksum for all: many times as fast.
-        """
+        """Return a checksum of the first events as they lie there, "" in format 1."""
         if self._format == 1:
             return ""
         checksum = hashlib.sha256()

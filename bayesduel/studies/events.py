@@ -78,11 +78,7 @@ class Event(NamedTuple):
         return json_text(known)
 
     def shown(self) -> Event:
-        """Return the event with control characters of names written out.
-
-        Older versions accepted them in names, and whatever prints a name would do what
-        they say. Checksums are those of the event as it is stored.
-        """
+        """Return the event with control characters of names written out."""
         for value in self.body.values():
             kind = type(value)
             # Most events hold nothing else, and there are very many.
@@ -128,10 +124,7 @@ def chained(before: str, number: int, time: float, kind: str, text: str) -> str:
 
 
 def answers_to(number: int, *, worst: bool = False) -> tuple[str, ...]:
-    """Return the possible answers about so many arms: of a set, the best card.
-
-    With ``worst`` the best card, a comma, and the worst one.
-    """
+    """Return the possible answers about so many arms: of a set, the best card."""
     if number == 2:
         return ANSWERS
     cards = [*map(str, range(1, number + 1))]
@@ -163,10 +156,7 @@ class VoteRow(NamedTuple):
         return 0 if self.worst else sum(self.counts)
 
     def written(self, arms: Any = None) -> list[Any]:
-        """Return what an event holds: five numbers of a pair, lists of a set.
-
-        ``arms`` may be others, or names, in place of these.
-        """
+        """Return what an event holds: five numbers of a pair, lists of a set."""
         shown = self.arms if arms is None else arms
         if len(self.arms) < len(self.counts):
             return [*shown, *self.counts]
@@ -480,13 +470,12 @@ def record_of(event: Event) -> Record:
     """Return what an event holds."""
     kind, body = _KINDS.get(event.kind), event.body
     if kind is None:
-        raise StudyError(
-            "study",
+        rule = (
             f"event {event.number} is of the unknown kind {event.kind!r}; a newer "
-            "version wrote it, or it is damaged",
-            event.kind,
-            remedy=f"update bayesduel, or {_SEE}",
+            "version wrote it, or it is damaged"
         )
+        remedy = f"update bayesduel, or {_SEE}"
+        raise StudyError("study", rule, event.kind, remedy=remedy)
     required, checks = _schema(kind)
     for name in required:
         if name not in body:

@@ -69,11 +69,7 @@ def rows_of(data: Comparisons | Choices) -> list[VoteRow]:
 def fitting_rows(
     state: StudyState, rows: list[VoteRow], names: tuple[str, ...], argument: str
 ) -> list[VoteRow]:
-    """Return rows as a study counts them, arms by their places in it.
-
-    Those of arms that were merged into the same one are left out. A study of sets takes
-    votes between two arms as choices out of these.
-    """
+    """Return rows as a study counts them, arms by their places in it."""
     places = [checked_arm(name, state.arms, argument) for name in names]
     places = [state.merged.get(arm, arm) for arm in places]
     fitting = []
@@ -114,10 +110,7 @@ def is_study(path: str | os.PathLike[str]) -> bool:
 def votes_of_study(
     file: str | os.PathLike[str],
 ) -> tuple[tuple[str, ...], list[VoteRow]]:
-    """Return the votes that count in the file of a study, or in its history.
-
-    Between arms that are not retired: their names, and the votes.
-    """
+    """Return the votes that count in the file of a study, or in its history."""
     events = _events_of(file)
     try:
         state = StudyState.begin(events[0])

@@ -39,10 +39,7 @@ def votes_of(
     *,
     without: Collection[Question] = (),
 ) -> Comparisons | Choices:
-    """Return all votes between arms that are not retired.
-
-    Or those of some questions alone, or all but theirs. Imported ones are among all.
-    """
+    """Return all votes between arms that are not retired."""
     if state.is_of_sets:
         gone = {unit.number for unit in without}
         units = state.questions.values() if only is None else only
@@ -105,11 +102,7 @@ def num_votes_in(data: Comparisons | Choices) -> int:
 
 
 def judged_votes(state: StudyState) -> Comparisons:
-    """Return the votes that were asked for, with who judged, of what, in which order.
-
-    Between arms that are not retired; both orders are one vote, in the first of them.
-    Imported ones do not say who judged them.
-    """
+    """Return the votes that were asked for, with judge, context and order shown."""
     position = {arm: at for at, arm in enumerate(state.active)}
     votes = [
         unit
@@ -145,11 +138,7 @@ def fit_votes(
     votes: Comparisons | Choices | None = None,
     **options: Any,
 ) -> Fit:
-    """Fit the model of the study, with as many draws as make that many numbers.
-
-    To its votes, or to others of the same arms. By its quickest method: chains would
-    take seconds for every look.
-    """
+    """Fit the model of the study, with as many draws as make that many numbers."""
     # A question of a policy of counts needs none of it, and comes sooner without.
     from bayesduel.models.fit.fitting import fit
 
@@ -247,10 +236,7 @@ class Standing:
 def standings_of(
     posterior: Fit, probability: float, *, full: bool = True
 ) -> tuple[tuple[Standing, ...], dict[str, Any]]:
-    """Return the arms, the best first, and what the numbers mean, as a fit has it.
-
-    Unless ``full``, without ranks and probabilities, which need draws of all pairs.
-    """
+    """Return the arms, the best first, and what the numbers mean, as a fit has it."""
     from bayesduel.models.fit.tables import standing_columns
 
     if full:

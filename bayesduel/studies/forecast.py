@@ -139,11 +139,7 @@ def forecast_of(
 
 
 def votes_left(state: StudyState) -> int | None:
-    """Return how many votes may still come, by budget and cost; None without either.
-
-    Contradictions come as often as so far, and a vote costs what votes have cost: with
-    gold questions, skips and whatever else was paid.
-    """
+    """Return how many votes may still come, by budget and cost; None without either."""
     budget, cost = state.settings.budget, state.settings.spending.cost
     left = []
     if budget is not None:
@@ -161,11 +157,7 @@ def votes_needed(
     most_votes: int,
     seed: int,
 ) -> Float64[np.ndarray, " run"]:
-    """Play a study on with each matrix; return the votes until the rule names an arm.
-
-    Infinite where that takes more than ``most_votes``. Of votes without ties, so many
-    more are needed as ties have come so far.
-    """
+    """Play a study on with each matrix; return the votes until an arm is named."""
     both = np.ix_(state.active, state.active)
     if isinstance(rule, AnytimeEvidence):
         now = evidence_in_order(state, rule).outcome
@@ -202,10 +194,7 @@ def _votes_of(state: StudyState) -> Int[np.ndarray, "vote 3"]:
 
 
 def simulated_rules(settings: Settings, posterior: Fit) -> dict[str, StoppingRule]:
-    """Return the rules of ``status`` that a simulation can look at.
-
-    Without "posterior" where that is no closed form.
-    """
+    """Return the rules of ``status`` that a simulation can look at."""
     weight = 1.0 / len(settings.arms)
     anytime = AnytimeEvidence(settings.delta, width=settings.width, weight=weight)
     rules: dict[str, StoppingRule] = {"anytime": anytime}
@@ -223,12 +212,7 @@ def _decisive_share(state: StudyState) -> float:
 
 
 def who_is_simulated(settings: Settings) -> tuple[str | PolicyBase, str]:
-    """Return who asks as the study does, or nearly, and what to say of it.
-
-    Expected information is played by its kernel where the model is a Beta distribution
-    per pair, with the prior of the study. On a scale there is no kernel, and the pair
-    with the fewest votes stands in.
-    """
+    """Return who asks as the study does, or nearly, and what to say of it."""
     if settings.policy != "information":
         return settings.policy, ""
     if not isinstance(settings.model, PairwiseBeta):

@@ -330,11 +330,7 @@ type Row = tuple[int, float, str, str, str | None]
 
 
 def _rows_in(data: bytes) -> dict[int, list[Row]]:
-    """Return the rows of events that the bytes of a file hold, by their number.
-
-    Of one number there may be several: SQLite leaves copies behind. Rows of the first
-    format, without a checksum, are returned where none has one.
-    """
+    """Return the rows of events that the bytes of a file hold, by their number."""
     by_number: dict[int, list[Row]] = {}
     for match in _HEAD.finditer(data):
         for row in _rows_at(data, match.start()):

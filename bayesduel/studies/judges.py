@@ -127,10 +127,7 @@ def of_the_same(question: Question, answer: str | None) -> list[tuple[Judged, in
 
 
 def of_pairs(question: Question, answer: str | None) -> list[tuple[Judged, int]]:
-    """Return what an answer implies of pairs: sets are seldom shown twice, pairs often.
-
-    The best arm was preferred to each other one, and each of the rest to the worst.
-    """
+    """Return what an answer implies of pairs, the best arm before each other one."""
     context, named = _context_of(question), _arms_in(question, answer)
     preferred = [(arm, other) for arm in named[:1] for other in question.arms]
     preferred += [(arm, worst) for worst in named[1:] for arm in question.arms
@@ -156,11 +153,7 @@ def _arms_in(question: Question, answer: str | None) -> list[int]:
 def said_in_turn(
     state: StudyState, reading: _Reading = of_the_same
 ) -> list[dict[str, Said]]:
-    """Return what judges with a name said of the same, both orders as one.
-
-    By judge: of what was judged, for the first time, for the second time ...; where two
-    or more did.
-    """
+    """Return what judges with a name said of the same, both orders as one."""
     answers: dict[Judged, list[tuple[str, int, int]]] = {}
     for unit in state.questions.values():
         if unit.gold is None and (voter := unit.voter) is not None:
@@ -206,12 +199,7 @@ def _alike_to_oneself(
 
 
 def alpha_of(shared: Iterable[dict[str, Said]], size: int) -> float:
-    """Return Krippendorff's alpha of what was said of sets of so many arms, or pairs.
-
-    Each of them counts once for each way to number its arms in turn: which arm comes
-    first says nothing, and must not make one answer more usual than another. So 0 is
-    what judges come to who name any arm of a set as often.
-    """
+    """Return Krippendorff's alpha, each unit for all ways to number its arms."""
     return krippendorff_alpha(
         [
             answer.named if answer.named == _TIE else (answer.named + first) % size
@@ -611,11 +599,7 @@ class JudgeTable:
 def judge_table(
     state: StudyState, *, leave_out: bool, everyone: bool = False
 ) -> JudgeTable:
-    """Return what is known of the judges of a study.
-
-    With ``leave_out`` also who would lead without each of them, a fit for each; with
-    ``everyone`` also what would be said if nobody were set aside.
-    """
+    """Return what is known of the judges of a study."""
     answers: dict[str | None, list[Question]] = {}
     for question in state.questions.values():
         if question.answer is not None and not question.withdrawn:

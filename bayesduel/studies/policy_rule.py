@@ -77,12 +77,7 @@ class PolicyFollower:
         self._read = len(state.policy_events)
 
     def next_duel(self, state: StudyState) -> dict[str, Any] | None:
-        """Return what the policy asks for at the next event, None for nothing.
-
-        Where another event comes instead, the question is taken back. That takes a copy
-        from before: of many arms it is not made for every question, and what came after
-        it is gone through again.
-        """
+        """Return what the policy asks for at the next event, None for nothing."""
         self.follow(state)
         if self._unstored is None:
             since = None if self._before is None else self._read - self._before[0]

@@ -266,10 +266,7 @@ class StudyState:
         return state
 
     def apply(self, event: Event) -> None:
-        """Take in the next event, which is refused if it cannot follow on this state.
-
-        After an error the state is not to be used any more.
-        """
+        """Take in the next event; after an error the state must not be used."""
         if event.number != self.last + 1:
             raise events.missing(self.last + 1)
         event = event.shown()

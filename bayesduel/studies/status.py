@@ -212,11 +212,7 @@ def status_of(
     leave_out: bool = False,
     full: bool = True,
 ) -> StudyStatus:
-    """Return the status at a time of day.
-
-    With ``leave_out``, or where the study stops by it, also who would lead without the
-    votes of each judge. Unless ``full``, of many arms what is known at once.
-    """
+    """Return the status at a time of day."""
     full = full or len(state.active) <= MANY
     of_pairs = isinstance(state.model, PairwiseBeta)
     if full:

@@ -125,11 +125,7 @@ class StoppingLine:
 def stopping_of(
     state: StudyState, posterior: Fit, *, certain: bool = True
 ) -> tuple[StoppingLine, ...]:
-    """Return what the rules say of the votes that are no ties.
-
-    The rules of certainty first, if these are wanted, then "judges" where the study
-    stops by it, then what may be spent.
-    """
+    """Return what the rules say of the votes that are no ties."""
     lines = [_posterior(state, posterior)] if certain else []
     if certain and not state.is_of_sets:  # Its bets are on single pairs.
         lines.insert(0, _anytime(state))
@@ -143,10 +139,7 @@ def stopping_of(
 
 
 def why_stopped(state: StudyState) -> str:
-    """Return why nothing more is asked, if all rules the study stops by have stopped.
-
-    "" where there are none, or they have not.
-    """
+    """Return why nothing more is asked, "" unless all rules of the study stopped."""
     lines = []
     for rule in state.settings.stop_when:
         if rule == "anytime":
@@ -211,11 +204,7 @@ def _posterior(state: StudyState, posterior: Fit) -> StoppingLine:
 
 
 def leaders_without(state: StudyState) -> tuple[str | None, dict[str, str | None]]:
-    """Return who leads, and by judge who would without their votes.
-
-    Judges with a name and votes that count, one at a time. Imported votes always count,
-    as nobody knows whose they are. None while nobody leads.
-    """
+    """Return who leads, and by judge who would without their votes."""
     units: dict[str, list[Question]] = {}
     for unit in state.questions.values():
         if state.is_vote(unit) and unit.voter is not None:
@@ -305,13 +294,11 @@ class _Counts(NamedTuple):
 
 
 def evidence_in_order(state: StudyState, rule: AnytimeEvidence) -> InOrder:
-    """Return what a rule says of the votes in the order of asking.
-
-    A question without an answer holds back what was asked or imported after it, until
-    it is asked anew; or counts against, with all others that are out, where that leaves
-    more evidence. Against count also questions that were asked anew, withdrawn, or
-    answered differently after the first answer was undone. Ties and skips are no votes.
-    """
+    """Return what a rule says of the votes in the order of asking."""
+    # A question without an answer holds back what was asked or imported after it, or
+    # counts against, with all others that are out, where that leaves more evidence. So
+    # do questions that were asked anew, withdrawn, or answered differently after an
+    # undo. Ties and skips are no votes.
     both = np.ix_(state.active, state.active)
 
     def said(counts: _Counts) -> StoppingState:
@@ -370,10 +357,7 @@ def _counted(state: StudyState, *, skips: bool) -> tuple[_Counts, _Counts, int]:
 
 
 def anytime_meaning(delta: float, width: float, chosen: str) -> str:
-    """Return what the anytime rule promises.
-
-    ``chosen`` says which votes somebody may have chosen; empty if there are none.
-    """
+    """Return what the anytime rule promises."""
     ties = "" if width else f" ({2 * delta:.3g} if pairs are exactly tied)"
     promise = (
         "may be checked after every vote; names a wrong arm with probability at most "

@@ -58,12 +58,7 @@ def asking_kernel(
     rounds: int = 0,
     prices: Float64[np.ndarray, "K K"] | None = None,
 ) -> Asking:
-    """Return what asks for the informative pairs of a policy, one after the other.
-
-    Of a policy as for ``Study.create``, of whose own clock so many ``rounds`` have
-    passed; ``prices`` are those of a policy with ``cost="prices"``. Raises
-    ``SimulationArgumentError`` if no kernel plays it.
-    """
+    """Return what asks for the informative pairs of a policy, one after the other."""
     if isinstance(policy, str) and policy == "balanced":
         from bayesduel.policies.identification._scalar_fewest_duels import kernel
 
@@ -94,12 +89,7 @@ def decisions(
     votes: Int[np.ndarray, "vote 3"] | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Decisions:
-    """Simulate a run with each matrix until a rule stops, or the budget is spent.
-
-    Runs with the same seed agree under all rules until they stop: what differs between
-    rules is what they say. The budget does not count ``votes`` from before, which are
-    as the engine has them.
-    """
+    """Simulate a run with each matrix until a rule stops, or the budget is spent."""
     num_runs, num_arms = preferences.shape[:2]
     size = max(1, _MOST_COUNTS // num_arms**2)
     outcomes = []

@@ -238,11 +238,10 @@ def _common_notion(experiment: Experiment) -> str:
     usual = {name: notions[0] for name, notions in experiment.notions.items()}
     if len(set(usual.values())) > 1:
         both = ", ".join(f"{name} ({notion})" for name, notion in usual.items())
-        raise parse.option_error(
-            "--regret",
-            f"cannot be added to worlds with regrets of their own that differ: {both}",
-            remedy="compare them separately",
+        rule = (
+            f"cannot be added to worlds with regrets of their own that differ: {both}"
         )
+        raise parse.option_error("--regret", rule, remedy="compare them separately")
     return next(iter(usual.values()))
 
 

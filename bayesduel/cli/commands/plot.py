@@ -185,12 +185,9 @@ def _saved(path: Path, instance: str | None) -> xr.DataTree:
         return tree
     if instance not in tree.children:
         near = near_names(instance, tree.children)
-        raise option_error(
-            "--instance",
-            f"{instance!r} is not in {path}",
-            instance,
-            remedy=f"{near}it holds {', '.join(tree.children)}",
-        )
+        rule = f"{instance!r} is not in {path}"
+        remedy = f"{near}it holds {', '.join(tree.children)}"
+        raise option_error("--instance", rule, instance, remedy=remedy)
     return tree.children[instance]
 
 
@@ -207,11 +204,8 @@ def _notion(tree: xr.DataTree, named: str | None) -> str:
     }
     if len(set(first.values())) > 1:
         texts = (f"{name} ({notion})" for name, notion in first.items())
-        raise option_error(
-            "--regret",
-            f"instances have different regrets: {', '.join(texts)}",
-            remedy="draw one of them with --instance",
-        )
+        rule = f"instances have different regrets: {', '.join(texts)}"
+        raise option_error("--regret", rule, remedy="draw one of them with --instance")
     return next(iter(first.values()), "copeland")
 
 
@@ -220,8 +214,6 @@ def _require_one_instance(tree: xr.DataTree) -> None:
 
     names = dict.fromkeys(measured.instance for measured in measurements(tree))
     if len(names) > 1:
-        raise option_error(
-            "--kind slopes",
-            f"draws one instance, but there are {len(names)} ({', '.join(names)})",
-            remedy=f"pick one, as with -i {next(iter(names))}",
-        )
+        rule = f"draws one instance, but there are {len(names)} ({', '.join(names)})"
+        remedy = f"pick one, as with -i {next(iter(names))}"
+        raise option_error("--kind slopes", rule, remedy=remedy)

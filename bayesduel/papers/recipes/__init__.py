@@ -189,12 +189,8 @@ def load(name: str) -> Recipe:
     500
     """
     if name not in all_names():
-        raise UnknownNameError(
-            "name",
-            f"there is no figure {name!r}",
-            name,
-            remedy=near_and_all(name, names()),
-        )
+        rule, remedy = f"there is no figure {name!r}", near_and_all(name, names())
+        raise UnknownNameError("name", rule, name, remedy=remedy)
     data = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text("utf-8"))
     defaults = data.pop("defaults", {})
     panels = tuple(_panel(defaults | panel) for panel in data.pop("panels"))

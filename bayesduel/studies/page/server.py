@@ -152,11 +152,7 @@ class PageGuard:
         judges: Mapping[str, str | None],
         public: str | None = None,
     ) -> None:
-        """Take an application, and by token whose it is: None for whoever has it.
-
-        ``public`` is where a proxy before this server is reached, such as
-        ``https://votes.example.org``.
-        """
+        """Take an application, and by token whose it is: None for whoever has it."""
         self._app, self._judges, self._public = app, dict(judges), public
         self._names = _OWN_NAMES
         if public is not None:
@@ -499,11 +495,7 @@ async def _object_of(request: Request) -> dict[str, Any]:
 
 
 def link_secret(study: Path) -> str:
-    """Return what the links of a study are signed with, made when first needed.
-
-    It is kept beside the study, in a file that only its owner may read; without that
-    file a new secret is made, and older links hold no more.
-    """
+    """Return what the links of a study are signed with, made when first needed."""
     path = study.with_name(f"{study.name}-links")
     try:
         with suppress(FileExistsError):
