@@ -292,8 +292,7 @@ SEED = option(
 )
 JOBS = option("N: Worker processes; default: all cores.")
 FORMAT = option(
-    "NAME: Format of the results: netcdf, or zarr (results.zarr.zip).",
-    default="netcdf",
+    "NAME: Format of the results: netcdf, or zarr (results.zarr.zip).", default="netcdf"
 )
 REPAIR = option("Accept files where P + P^T is off 1 by rounding.")
 RESUME = option("Continue from the results in the folder.")

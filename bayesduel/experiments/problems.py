@@ -29,11 +29,7 @@ from bayesduel.errors import (
 from bayesduel.instances.choice.catalog import is_world_name, load_world
 from bayesduel.instances.subset_world import SubsetWorld, check_subset_world
 from bayesduel.instances.world import KNOWN_HORIZON, World, WorldBase, check_world
-from bayesduel.policies.parameter_values import (
-    check_fields,
-    with_features,
-    with_prices,
-)
+from bayesduel.policies.parameter_values import check_fields, with_features, with_prices
 from bayesduel.policies.policy import PolicyBase, declared
 from bayesduel.policies.policy_around import innermost, manner_of
 from bayesduel.policies.subset_base import OfferingPolicy

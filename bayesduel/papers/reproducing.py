@@ -252,9 +252,7 @@ def _scaled(panel: Panel, scale: float, rounds_scale: float) -> Panel:
     )
 
 
-def _mslr_matrix(
-    mslr: PreferenceMatrix | str | Path | None,
-) -> PreferenceMatrix | None:
+def _mslr_matrix(mslr: PreferenceMatrix | str | Path | None) -> PreferenceMatrix | None:
     from bayesduel.instances import load as load_matrix
 
     if mslr is None or isinstance(mslr, PreferenceMatrix):
@@ -328,10 +326,7 @@ def _checkpoints(recipe: Recipe, panel: Panel, scale: float) -> list[int]:
 
 
 def _measure(
-    panel: Panel,
-    matrices: list[Instance],
-    folder: Path | None,
-    options: dict,
+    panel: Panel, matrices: list[Instance], folder: Path | None, options: dict
 ) -> PanelResult:
     """Simulate all policies of a panel, and those that keep the order of the arms."""
     from bayesduel import experiments, policies

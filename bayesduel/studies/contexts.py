@@ -11,13 +11,7 @@ import numpy as np
 
 from bayesduel.arguments.control_characters import refuse_control_characters
 from bayesduel.errors import StudyError
-from bayesduel.studies.fits import (
-    LOOK,
-    fit_votes,
-    num_votes_in,
-    standings_of,
-    votes_of,
-)
+from bayesduel.studies.fits import LOOK, fit_votes, num_votes_in, standings_of, votes_of
 from bayesduel.studies.state import Question, StudyState
 from bayesduel.votes.tables import Table
 

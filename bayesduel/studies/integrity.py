@@ -244,9 +244,7 @@ def _read(path: Path) -> list[Event]:
             return log.read(0)
 
 
-def _replayed(
-    events: list[Event],
-) -> tuple[StudyState | None, tuple[Event, ...], str]:
+def _replayed(events: list[Event]) -> tuple[StudyState | None, tuple[Event, ...], str]:
     # The state after the events that follow on one another, these, and the fault.
     state = None
     for count, event in enumerate(events):

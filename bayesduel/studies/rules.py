@@ -29,9 +29,7 @@ def generator(state: StudyState, number: int | str) -> random.Random:
 
 
 def least_of(
-    values: Num[np.ndarray, "K K"],
-    allowed: Bool[np.ndarray, "K K"],
-    rng: random.Random,
+    values: Num[np.ndarray, "K K"], allowed: Bool[np.ndarray, "K K"], rng: random.Random
 ) -> tuple[int, int]:
     """Return the allowed pair with the smallest value; ties at random."""
     upper = np.triu(allowed, 1)

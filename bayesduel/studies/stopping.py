@@ -14,12 +14,7 @@ from bayesduel.stopping import AnytimeEvidence, PosteriorProbability
 from bayesduel.stopping.base import NOBODY, StoppingState
 from bayesduel.studies.events import VoteRow
 from bayesduel.studies.fits import LOOK, fit_votes, leader_of, votes_of
-from bayesduel.studies.state import (
-    MIRRORED,
-    Question,
-    StudyState,
-    VotesFromElsewhere,
-)
+from bayesduel.studies.state import MIRRORED, Question, StudyState, VotesFromElsewhere
 
 if TYPE_CHECKING:
     from bayesduel.models.fit.fit_result import Fit

@@ -13,10 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from bayesduel.arguments.control_characters import (
-    refuse_control_characters,
-    visible,
-)
+from bayesduel.arguments.control_characters import refuse_control_characters, visible
 from bayesduel.errors import OutputWriteError, StudyError, StudyFileError, errors_as
 from bayesduel.files.folders import as_path
 from bayesduel.models.base import PreferenceModel
@@ -1142,11 +1139,7 @@ class Study:
     # What simulations say
 
     def forecast(
-        self,
-        probability: float = 0.8,
-        *,
-        most_votes: int = 10_000,
-        num_runs: int = 400,
+        self, probability: float = 0.8, *, most_votes: int = 10_000, num_runs: int = 400
     ) -> Forecast:
         """Say how many votes are still needed until the rules of the study decide.
 

@@ -48,8 +48,7 @@ def audit_stopping(
     runs: int = option("R: Studies to simulate.", default=1000),
     seed: int = SEED,
     model: Model = option(
-        "One scale of utilities, or a Beta per pair.",
-        default="beta",
+        "One scale of utilities, or a Beta per pair.", default="beta"
     ),
     reading: VoteOptions,
     repair: bool = REPAIR,

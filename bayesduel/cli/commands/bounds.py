@@ -34,12 +34,7 @@ from bayesduel.cli.tables import FittingTable, show, table_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from theory import (
-        IdentificationBound,
-        Optimum,
-        PreferenceMatrix,
-        StructuredBound,
-    )
+    from theory import IdentificationBound, Optimum, PreferenceMatrix, StructuredBound
 
 
 Solver = Literal["prefix", "cvxpy"]
@@ -323,9 +318,7 @@ def _both_constants(request: BoundsOptions) -> None:
     screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
 
 
-def _constants(
-    request: BoundsOptions,
-) -> tuple[Optimum | None, Optimum | None, str]:
+def _constants(request: BoundsOptions) -> tuple[Optimum | None, Optimum | None, str]:
     """Return both optima, or why they are not defined."""
     from bayesduel.analysis import lower_bound
     from theory import ecw_rmed_constant

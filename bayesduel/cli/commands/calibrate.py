@@ -29,14 +29,11 @@ def calibrate(
     ),
     request: CalibrateOptions,
     method: Method = option(
-        "auto: exact for beta, else laplace, as in fit.",
-        default="auto",
+        "auto: exact for beta, else laplace, as in fit.", default="auto"
     ),
     plain: bool = option("laplace, svi: do not resample by importance."),
     simulations: int = option(
-        "N: Data sets to simulate and fit.",
-        default=200,
-        least=20,
+        "N: Data sets to simulate and fit.", default=200, least=20
     ),
     seed: int = SEED,
     out: Path | None = option("DIR: Save JSON and a figure of the ranks there."),

@@ -13,13 +13,7 @@ import typer
 from bayesduel.cli import parse
 from bayesduel.cli.errors import FAILED, ended_for_good
 from bayesduel.cli.options import command, option
-from bayesduel.cli.output import (
-    Messages,
-    claim_folder,
-    console,
-    say_warning,
-    version,
-)
+from bayesduel.cli.output import Messages, claim_folder, console, say_warning, version
 from bayesduel.cli.tables import print_summary
 
 if TYPE_CHECKING:
@@ -68,8 +62,7 @@ _WHY_FEWER = (
 def demo(
     *,
     scale: Scale = option(
-        "small: a look in seconds, with wide error bars.",
-        default="full",
+        "small: a look in seconds, with wide error bars.", default="full"
     ),
     runs: int | None = option(
         "R: Runs of each policy. Default: 100, 60 or 15 where arms tie."
@@ -79,8 +72,7 @@ def demo(
     seed: int = option("S: The same seed, the same result.", default=1, least=0),
     jobs: int | None = option("N: Worker processes."),
     out: Path = option(
-        "DIR: Folder; replaced if it is there.",
-        default=Path("demo-results"),
+        "DIR: Folder; replaced if it is there.", default=Path("demo-results")
     ),
     messages: Messages,
 ) -> None:

@@ -24,13 +24,7 @@ from bayesduel.cli.fits import (
     with_doubt,
 )
 from bayesduel.cli.options import argument, command, option
-from bayesduel.cli.output import (
-    Output,
-    console,
-    print_json,
-    say_warning,
-    version,
-)
+from bayesduel.cli.output import Output, console, print_json, say_warning, version
 from bayesduel.cli.parse import option_error
 from bayesduel.cli.tables import show, table_of
 from bayesduel.cli.voting import (

@@ -54,8 +54,7 @@ def fit_choices(
     ),
     dry_run: bool = option("Only print ten rows, as they were understood."),
     model: ChoiceModel = option(
-        "One coefficient for all, or one for each person.",
-        default="conditional",
+        "One coefficient for all, or one for each person.", default="conditional"
     ),
     constants: bool = option("Each alternative but the first has a constant."),
     random: str | None = option(

@@ -35,11 +35,7 @@ def next_(
         autocompletion=policy_names,
     ),
     number: int = option(
-        "N: How many questions.",
-        "-n",
-        "--number",
-        default=20,
-        least=1,
+        "N: How many questions.", "-n", "--number", default=20, least=1
     ),
     exclude: list[str] | None = option(
         "ARM,ARM: A pair not to be asked, in either order. Repeat for several."
@@ -64,8 +60,7 @@ def next_(
         "arm is better."
     ),
     horizon: int | None = option(
-        "T: Votes that are planned, for policies that plan for it.",
-        least=1,
+        "T: Votes that are planned, for policies that plan for it.", least=1
     ),
     reading: VoteOptions,
     seed: int = SEED,

@@ -43,24 +43,18 @@ def plot(
     ),
     instance: str | None = option("Only this instance.", "-i", "--instance"),
     notion: str | None = option(
-        "Which recorded regret; the first one by default.",
-        "--regret",
-        "--notion",
+        "Which recorded regret; the first one by default.", "--regret", "--notion"
     ),
     band: Band = option(
-        "± 1 standard error, or 10-90 % quantiles of runs.",
-        default="standard-error",
+        "± 1 standard error, or 10-90 % quantiles of runs.", default="standard-error"
     ),
     width: str = option("column (3.4 in), full (7 in), or inches.", default="full"),
     kinds: list[Format] | None = option(
-        "Repeatable. Default: png and svg.",
-        "-f",
-        "--format",
+        "Repeatable. Default: png and svg.", "-f", "--format"
     ),
     out: Path | None = option("FILE: Without ending. Default: beside the results."),
     from_round: str | None = option(
-        "T: Checkpoint where slopes and bounds start, or that survival is of.",
-        "--from",
+        "T: Checkpoint where slopes and bounds start, or that survival is of.", "--from"
     ),
     parameter: str | None = option(
         "NAME: Of a sweep: which parameter, by default the one of most values."

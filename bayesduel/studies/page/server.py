@@ -147,10 +147,7 @@ class PageGuard:
     """Lets through what has the token, is meant for this server, and comes from it."""
 
     def __init__(
-        self,
-        app: ASGIApp,
-        judges: Mapping[str, str | None],
-        public: str | None = None,
+        self, app: ASGIApp, judges: Mapping[str, str | None], public: str | None = None
     ) -> None:
         """Take an application, and by token whose it is: None for whoever has it."""
         self._app, self._judges, self._public = app, dict(judges), public

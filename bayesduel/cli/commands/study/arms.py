@@ -43,10 +43,7 @@ def restore_arm(*, edited: EditedStudy, name: str = _NAME) -> None:
 
 @command("study rename-arm drinks.study tea 'green tea'")
 def rename_arm(
-    *,
-    edited: EditedStudy,
-    name: str = _NAME,
-    to: str = argument("TO: Its new name."),
+    *, edited: EditedStudy, name: str = _NAME, to: str = argument("TO: Its new name.")
 ) -> None:
     """Call an arm by another name from now on."""
     with edited.open() as study:

@@ -33,10 +33,7 @@ _LARGEST_TEXT = 20_000
 
 @command("study vote drinks.study --judge Ada")
 def vote(
-    *,
-    opened: StudyFile,
-    judge: str | None = JUDGE,
-    texts: Path | None = TEXTS,
+    *, opened: StudyFile, judge: str | None = JUDGE, texts: Path | None = TEXTS
 ) -> None:
     """Vote at the terminal: arms side by side, one key a vote.
 
