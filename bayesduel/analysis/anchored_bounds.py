@@ -24,8 +24,7 @@ BOUNDED_NOTIONS = ("copeland", "copeland_losses")
 Komiyama et al. (2016) define it by losses; without ties the two agree.
 """
 
-_WITHOUT_MODEL = ("beta", "beta-per-pair")
-"""Posteriors that may learn any matrix."""
+_WITHOUT_MODEL = ("beta", "beta-per-pair")  # Posteriors that may learn any matrix.
 
 _MOST_ARMS = 40
 """Arms up to which tables compute a bound under a model: 64 take seconds."""

@@ -91,7 +91,7 @@ class Measurement:
 
             parts = ("choice_sets", "choice_probabilities")
             arrays = (self.data[name].transpose("set", "place") for name in parts)
-            self._shared["table"] = ChoiceTable(*(name.values for name in arrays))
+            self._shared["table"] = ChoiceTable(*(array.values for array in arrays))
         return self._shared["table"]
 
     def lower_slope(

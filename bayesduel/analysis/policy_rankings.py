@@ -274,8 +274,7 @@ def enough_runs(lead: float, limit: float, error: float) -> int:
 # --- The ranking ---------------------------------------------------------------------
 
 
-_WORST = 0.05
-"""Share of the runs that `RankedPolicy.worst_share` is about."""
+_WORST = 0.05  # Share of the runs that `RankedPolicy.worst_share` is about.
 
 
 def rankings(

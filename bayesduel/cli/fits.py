@@ -15,15 +15,13 @@ if TYPE_CHECKING:
     from bayesduel.diagnostics import Report
     from bayesduel.inference import Fit
 
-MANY = 40
-"""Arms that are printed without --all."""
+MANY = 40  # Arms that are printed without --all.
 
 # Numbers in a variable from which compressing it is worth the time.
 _LARGE = 10_000
 _FEW_CLUSTERS = 40
 _ERRORS = ("error", "error_clustered")
-_COUNTS = ("comparisons", "wins", "losses", "ties")
-"""Which whole ballots have not."""
+_COUNTS = ("comparisons", "wins", "losses", "ties")  # Which whole ballots have not.
 
 
 def contrast_rows(apart: xr.Dataset) -> list[dict[str, Any]]:
@@ -35,8 +33,7 @@ def contrast_rows(apart: xr.Dataset) -> list[dict[str, Any]]:
     ]
 
 
-Cells = list[list[str]]
-"""A table as texts, its heads first."""
+Cells = list[list[str]]  # A table as texts, its heads first.
 
 
 def standing_cells(record: dict[str, Any]) -> Cells:

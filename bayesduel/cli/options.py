@@ -28,17 +28,7 @@ COMMANDS: defaultdict[str, dict[str, Command]] = defaultdict(dict)
 
 @dataclass(frozen=True)
 class Command:
-    """A command.
-
-    Attributes
-    ----------
-    function : callable
-        What it does; its docstring is the help.
-    example : str
-        A line that may be typed after ``bayesduel``; help ends with it.
-    panels : mapping from str to str
-        Panels of the help, and the parameters in each, between spaces.
-    """
+    """A command: its function, and an example and panels for its help."""
 
     function: Callable[..., None]
     example: str
@@ -58,13 +48,8 @@ def command[F: Callable[..., None]](
 ) -> Callable[[F], F]:
     """Register a function as the command of its name.
 
-    Parameters
-    ----------
-    example : str
-        A line that may be typed after ``bayesduel``; the help of the command shows it.
-    panels : mapping from str to str, optional
-        Panels of the help in their order: the title, and the parameters in it between
-        spaces. The panel ``"Options"`` comes first. By default all are in it.
+    The help ends with ``example``, a line that may be typed after ``bayesduel``. It has
+    ``panels`` of parameters, between spaces, by title; ``"Options"`` comes first.
     """
 
     def register(function: F) -> F:
@@ -93,20 +78,9 @@ def option(
 ) -> Any:
     """Declare an option; what it takes is said by the annotation.
 
-    Parameters
-    ----------
-    help : str
-        What the option takes in capitals, if it is not to be shown by its type, and one
-        or two sentences: ``"N: Worker processes; default: all cores."``.
-    *names : str
-        Such as ``"-n", "--number"``. By default the name of the parameter.
-    default : Any, optional
-        The value where the option is not typed; ``...`` where it must be. By default
-        None, and False for a flag.
-    least : int, optional
-        The smallest whole number that is allowed.
-    **more : Any
-        Arguments of ``typer.Option``.
+    The help may begin with what it takes, in capitals: ``"N: Worker processes."``. The
+    default ``...`` means that the option must be typed, ``least`` is the smallest whole
+    number; ``more`` are arguments of ``typer.Option``.
     """
     return _Declared(help, names, default, least, False, more)
 
@@ -114,16 +88,8 @@ def option(
 def argument(help: str, *, default: Any = None, **more: Any) -> Any:
     """Declare an argument, which is typed without a name.
 
-    Parameters
-    ----------
-    help : str
-        The name of the argument in help and errors, in capitals, and one or two
-        sentences: ``"MATRIX: Name, or file (CSV, NPY, NPZ)."``.
-    default : Any, optional
-        The value where it is left out. By default None, if the annotation has None;
-        else the argument must be typed.
-    **more : Any
-        Arguments of ``typer.Argument``.
+    The help begins with its name: ``"MATRIX: Name, or file (CSV, NPY, NPZ)."``. It may
+    be left out where the annotation has None.
     """
     return _Declared(help, (), default, None, True, more)
 

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
 _COMMAND = re.compile(r"\bbayesduel [a-z][^;\n]*")
 """Commands in printed text, which users may paste."""
-_HELD = "\ue000"
-"""Stands for a space of a command while lines are broken."""
+_HELD = "\ue000"  # Stands for a space of a command while lines are broken.
 
 _PLAIN = "bayesduel-ascii"
 _ASCII = {

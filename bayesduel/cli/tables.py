@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
     from bayesduel.analysis import Summary, SummaryRow
 
-_BETWEEN = 2
-"""Characters between two columns."""
-_LONGEST_WORD = 16
-"""Longer ones may be broken in columns that wrap."""
+_BETWEEN = 2  # Characters between two columns.
+_LONGEST_WORD = 16  # Longer ones may be broken in columns that wrap.
 
 
 class FittingTable(Table):

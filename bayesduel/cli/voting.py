@@ -31,15 +31,11 @@ else:
 
 Method = Literal["auto", "exact", "laplace", "svi", "nuts", "mode"]
 
-
 WithoutAnswer = Literal["refuse", "skip", "keep"]
-
 
 Mirrored = Literal["once", "twice"]
 
-
 Decimal = Literal[".", ","]
-
 
 Contradiction = Literal["tie", "nothing"]
 

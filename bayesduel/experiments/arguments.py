@@ -272,8 +272,7 @@ _RANGE = re.compile(
     r"(?P<first>[^/|]+?)\.\.(?P<last>[^/|]+)/(?P<count>[0-9]+)(?P<log>log)?"
 )
 _TOGETHER = re.compile(r"&(?=\s*[A-Za-z_]\w*\s*=)")
-_MOST = 1000
-"""Values of a range, and texts that come of one."""
+_MOST = 1000  # Values of a range, and texts that come of one.
 
 
 def expand(text: str) -> list[str]:

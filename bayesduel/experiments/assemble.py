@@ -27,8 +27,7 @@ from bayesduel.results import (
 )
 from bayesduel.simulation import run_summaries
 
-KIND = "comparison"
-"""Kind of results in the marker of a folder."""
+KIND = "comparison"  # Kind of results in the marker of a folder.
 
 PLAN = "instances"
 """Files beside the marker with the nodes of the instances, to merge parts."""
@@ -42,13 +41,6 @@ class Gathered:
 
     Summaries are joined in the order of their runs as soon as they are neighbors, so
     that memory does not grow with their number.
-
-    Parameters
-    ----------
-    request : mapping
-        See :meth:`bayesduel.Experiment.request`.
-    instances : mapping of str to Dataset
-        Nodes of the instances.
     """
 
     def __init__(
@@ -205,8 +197,9 @@ def merge(out: Path | str, *, format: str = NETCDF) -> xr.DataTree:
             for index, name in enumerate(names)
         }
         gathered, missing, index = Gathered(request, instances), [], 0
+        num_runs = request["attributes"]["num_runs"]
         for entry in request["places"]:
-            for runs in runs_of_entry(request, entry):
+            for runs in runs_of_chunks(num_runs, entry["num_arms"], request["record"]):
                 data = folder.load(chunk_digest(entry["request"], runs))
                 if data is None:
                     missing.append(index % count + 1)
@@ -227,12 +220,6 @@ def merge(out: Path | str, *, format: str = NETCDF) -> xr.DataTree:
         tree = gathered.tree()
         finish(folder, tree, format)
     return tree
-
-
-def runs_of_entry(request: Mapping[str, Any], entry: Mapping[str, Any]) -> list[range]:
-    """Return the runs of the chunks of a policy on an instance, of a stored request."""
-    num_runs = request["attributes"]["num_runs"]
-    return runs_of_chunks(num_runs, entry["num_arms"], request["record"])
 
 
 def _command_of_part(path: Path, part: str) -> str:

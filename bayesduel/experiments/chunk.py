@@ -39,8 +39,7 @@ a summary does not depend on their number."""
 
 _FEW_ARMS = 16
 
-NodeNames = tuple[str, str]
-"""The names of an instance and a policy in results."""
+NodeNames = tuple[str, str]  # The names of an instance and a policy in results.
 
 _NAMES = (
     "notion", "run", "checkpoint", "preference", "prices", "feature", "features",
@@ -52,23 +51,8 @@ _NAMES = (
 class Settings:
     """Settings that determine the runs of one policy on one instance.
 
-    Attributes
-    ----------
-    node_names : tuple of str
-        Names of the instance and the policy in results.
-    notions : tuple of str
-        Notions of regret that are recorded.
-    checkpoints : tuple of int
-        Rounds that are recorded; the last one is the horizon.
-    seed, shuffle, record, stopping
-        As in :class:`bayesduel.Experiment`.
-    problem : ComparedInstance
-        The questions that can be asked about the instance.
-    request : str
-        Everything that the results depend on but the numbers of the runs, as canonical
-        JSON.
-    kernel : hashable
-        Equal for chunks that are played by the same compiled program.
+    The ``request`` is all that results depend on but the numbers of the runs, as
+    canonical JSON; ``kernel`` is equal for chunks of the same compiled program.
     """
 
     node_names: NodeNames
@@ -181,17 +165,7 @@ def settings_of(
 
 
 class Arrays(NamedTuple):
-    """The content of a dataset, which is made and read in a tenth of the time.
-
-    Attributes
-    ----------
-    attrs : dict
-        Attributes.
-    coords : list of str
-        Names of the variables that are coordinates.
-    variables : dict
-        Dimensions and values by name.
-    """
+    """The content of a dataset, which is made and read in a tenth of the time."""
 
     attrs: dict[str, Any]
     coords: list[str]

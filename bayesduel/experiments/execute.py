@@ -52,14 +52,12 @@ imported what they run. Of processor time: on a busy machine they need longer.""
 _LONG_CHUNK = 2.0
 """Seconds of simulation (not compilation) after which a worker starts a new chunk."""
 
-_MOST_SENT = 1024
-"""Chunks that wait at an executor at most."""
+_MOST_SENT = 1024  # Chunks that wait at an executor at most.
 
 _GROUP_SECONDS = 0.5
 """Seconds that tasks last which are sent together; Dask takes 6 ms to send one."""
 
-_RETRIES = 2
-"""How often a chunk is begun anew that was lost with its worker."""
+_RETRIES = 2  # How often a chunk is begun anew that was lost with its worker.
 
 _GONE = (
     "executor: it is gone before all chunks were done; finished chunks are kept, "
@@ -343,9 +341,13 @@ def execute[Task](
     leading = {*first.values()}
     waiting = deque(tasks[index] for index in first.values())
     waiting.extend(task for index, task in enumerate(tasks) if index not in leading)
-    if executor is None and (
-        workers <= 1 or (try_here and not _several_to_compile([*first]))
-    ):
+    here = executor is None and (workers <= 1 or try_here)
+    if here and workers > 1:
+        from bayesduel.simulation.programs import is_at_hand
+
+        # Workers compile several programs side by side.
+        here = sum(isinstance(x, str) and not is_at_hand(x) for x in first) < 2
+    if here:
         end = time.process_time() + (_ENOUGH_WORK if workers > 1 else math.inf)
         while waiting and time.process_time() < end:
             task = waiting[0]
@@ -388,14 +390,6 @@ def _hearing(
             show(share)
 
     return hear
-
-
-def _several_to_compile(programs: Sequence[Hashable]) -> bool:
-    """Say whether more than one program is neither in memory nor on the disk."""
-    from bayesduel.simulation.programs import is_at_hand
-
-    names = [name for name in programs if isinstance(name, str)]
-    return sum(not is_at_hand(name) for name in names) > 1
 
 
 def _execute_there(

@@ -55,15 +55,7 @@ _WAITING_SECONDS = 1.0
 
 
 class RunFolder:
-    """A folder of results of one kind, locked until it is released.
-
-    Use it in a ``with`` statement: leaving the block releases the lock.
-
-    Attributes
-    ----------
-    path : Path
-        The folder.
-    """
+    """A folder of results of one kind, locked until it is released."""
 
     def __init__(self, path: Path, kind: str, lock: FileLock) -> None:
         self.path = path

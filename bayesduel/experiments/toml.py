@@ -30,7 +30,6 @@ from bayesduel.instances.catalog import is_name, is_path, world_text
 from bayesduel.instances.choice.catalog import is_world_name
 from bayesduel.instances.files import read_matrix
 from bayesduel.policies.lookup import policy_text
-from bayesduel.stopping.base import StoppingRule
 from bayesduel.version import __version__
 from theory.arguments import short_repr
 from theory.preferences import PreferenceMatrix
@@ -62,26 +61,19 @@ _CALLED = {
 _OF_A_RUN = ("dask", "executor", "jobs", "out", "overwrite", "part", "resume")
 """How an experiment is carried out, which changes no result."""
 
-_LARGEST = 10**8
-"""Bytes of a file."""
+_LARGEST = 10**8  # Bytes of a file.
 
 _OF_VALUES = ("values", "name", "arm_names", "source", "features", "prices")
 _OF_A_FILE = ("file", "key", "repair", *_OF_VALUES[1:])
 
-
-_MOST_WRITTEN_OUT = 128
-"""Arms of a matrix whose numbers stand in the text."""
+_MOST_WRITTEN_OUT = 128  # Arms of a matrix whose numbers stand in the text.
 
 
 def arguments_in_file(path: Path | str) -> dict[str, Any]:
     """Return the arguments of :class:`bayesduel.Experiment` that a TOML file gives."""
     path = as_path("path", path, SimulationArgumentError)
     text = read_text(path, error=SimulationArgumentError, largest=_LARGEST)
-    return arguments_in(text, path.parent, str(path))
-
-
-def arguments_in(text: str, folder: Path, called: str) -> dict[str, Any]:
-    """Return the arguments that a text in TOML gives; ``called`` names it in errors."""
+    folder, called = path.parent, str(path)
     try:
         data = tomllib.loads(text)
     # Arrays within arrays, a thousand deep; integers of 5000 digits.
@@ -92,11 +84,22 @@ def arguments_in(text: str, folder: Path, called: str) -> dict[str, Any]:
     with errors_name_file(called):
         for key, read in (("instances", _instance), ("policies", _policy)):
             if key in data:
-                data[key] = _read_all(
-                    key, data[key], lambda one, r=read: r(one, folder)
-                )
+                several = isinstance(data[key], list)
+                values = []
+                for index, value in enumerate(data[key] if several else [data[key]]):
+                    with errors_about(key, value, index if several else None):
+                        values.append(read(value, folder))
+                data[key] = values if several else values[0]
         if "stopping" in data:
-            data["stopping"] = _stopping(data["stopping"])
+            if not isinstance(data["stopping"], str):
+                rule = "must be a rule in words"
+                remedy = 'such as "anytime:delta=0.05|budget:duels=1000"'
+                raise SimulationArgumentError(
+                    "stopping", rule, data["stopping"], remedy=remedy
+                )
+            from bayesduel.stopping.words import parse_rule
+
+            data["stopping"] = parse_rule(data["stopping"])
         rounds = data.get("checkpoints", [])
         if not isinstance(rounds, list):
             rule = "must be a list of rounds, such as [100, 1_000]"
@@ -136,16 +139,6 @@ def _check_keys(data: Mapping[str, Any], known: Sequence[str], argument: str) ->
             remedy = near_and_all(key, known)
         rule = f"there is no key {short_repr(key)}"
         raise UnknownNameError(argument, rule, key, remedy=remedy)
-
-
-def _read_all(argument: str, given: Any, read: Callable[[Any], Any]) -> Any:
-    """Read one thing, or each of several."""
-    several = isinstance(given, list)
-    values = []
-    for index, one in enumerate(given if several else [given]):
-        with errors_about(argument, one, index if several else None):
-            values.append(read(one))
-    return values if several else values[0]
 
 
 def _instance(given: Any, folder: Path) -> Any:
@@ -227,16 +220,6 @@ def _words(key: str, value: Any) -> str:
         remedy = "no text holds anything else"
         raise SimulationArgumentError(key, rule, value, remedy=remedy)
     return value
-
-
-def _stopping(given: Any) -> StoppingRule:
-    if not isinstance(given, str):
-        rule = "must be a rule in words"
-        remedy = 'such as "anytime:delta=0.05|budget:duels=1000"'
-        raise SimulationArgumentError("stopping", rule, given, remedy=remedy)
-    from bayesduel.stopping.words import parse_rule
-
-    return parse_rule(given)
 
 
 # --- Written -------------------------------------------------------------------------

@@ -53,8 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Verdict", "check_claim", "exploitation"]
 
-_FEWEST = 3
-"""Values that a jackknife of standard deviations needs."""
+_FEWEST = 3  # Values that a jackknife of standard deviations needs.
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from bayesduel.papers.reproducing import PanelResult, Reproduction
     from theory import RegretBound
 
-_BAR = 0.8
-"""Width of all bars of one group, where groups are one apart."""
+_BAR = 0.8  # Width of all bars of one group, where groups are one apart.
 
 
 def reproduction(

@@ -38,9 +38,7 @@ BANDS = {
 
 _QUANTILES = {"quantiles 10-90": (0.1, 0.9), "quantiles 25-75": (0.25, 0.75)}
 
-
-_BEYOND = 3.0
-"""A line more than so many times as high as the next one leaves the axes."""
+_BEYOND = 3.0  # A line more than so many times as high as the next one leaves the axes.
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,12 +188,10 @@ _NOTIONS = {
     "topk_means": "top-k",
 }
 
-
 _LOWEST = 1e-3
 """Where an axis begins that reaches to a bound far above, per highest regret."""
 
-TWO_COLUMNS = 5.0
-"""Inches from which on a figure has room for two panels side by side."""
+TWO_COLUMNS = 5.0  # Inches from which on a figure has room for two panels side by side.
 
 
 def usual_columns(count: int, inches: float) -> int:

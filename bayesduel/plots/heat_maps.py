@@ -331,8 +331,7 @@ def _label_arms(
 
 _CELLS_WITH_NUMBERS = 12
 _MOST_LABELS = 40
-_LABEL_POINTS = 7.5
-"""Points from one label to the next."""
+_LABEL_POINTS = 7.5  # Points from one label to the next.
 
 
 def heat_map(

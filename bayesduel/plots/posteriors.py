@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from bayesduel.inference import Fit
 
 
-_ROW = 0.19
-"""Inches per arm."""
+_ROW = 0.19  # Inches per arm.
 _LONGEST_NAME = 28
 _LAST_KEPT = 12
 _SMALLEST_SHARE = 0.01
@@ -281,8 +280,7 @@ def check_pairs(posterior: Fit, purpose: str) -> None:
         raise FitError("posterior", rule, type(posterior.data).__name__)
 
 
-_ATTRIBUTE_ROW = 0.24
-"""Inches per attribute."""
+_ATTRIBUTE_ROW = 0.24  # Inches per attribute.
 
 
 def coefficients(
@@ -370,8 +368,7 @@ def coefficients(
 
 
 _MOST_ROWS = 60
-_POINT = 4.0
-"""Area of the point of one pair, in square points."""
+_POINT = 4.0  # Area of the point of one pair, in square points.
 
 
 def pair(

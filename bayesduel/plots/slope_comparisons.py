@@ -37,14 +37,10 @@ if TYPE_CHECKING:
 
 DASHES = (0, (4, 2))
 _LINE: dict[str, Any] = {"color": style.INK, "linewidth": 1.1, "zorder": 1}
-_SPREAD = 1.5
-"""Instances that differ less in C_E / C* have columns instead of an axis."""
-_WIDE = 0.7
-"""Share of a column that its points take."""
-_FEW = 4.0
-"""Slopes that differ less have a linear axis."""
-_NAMED = 6
-"""So many instances at most are named below the axis."""
+_SPREAD = 1.5  # Instances that differ less in C_E / C* have columns instead of an axis.
+_WIDE = 0.7  # Share of a column that its points take.
+_FEW = 4.0  # Slopes that differ less have a linear axis.
+_NAMED = 6  # So many instances at most are named below the axis.
 
 
 def slope_ratios(

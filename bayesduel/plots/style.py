@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-USUAL_FONT = "DejaVu Sans"
-"""It comes with matplotlib."""
+USUAL_FONT = "DejaVu Sans"  # It comes with matplotlib.
 
 
 def give_fonts(texts: Iterable[Text]) -> str:
@@ -134,7 +133,6 @@ STYLE: dict[str, Any] = {
     "ytick.major.width": 0.6,
     "ytick.minor.visible": False,
 }
-
 
 FRAMED = {"axes.spines.right": True, "axes.spines.top": True}
 """Settings of panels that are tables of colors."""

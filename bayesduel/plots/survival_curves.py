@@ -178,13 +178,11 @@ def _label_regret(axes: Axes) -> None:
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.9g}"))
 
 
-_POINTS = 120
-"""Per line; steps between them are not seen."""
+_POINTS = 120  # Per line; steps between them are not seen.
 
 _MARKS = 6
 
-_DASH = 4.0
-"""In widths of the line."""
+_DASH = 4.0  # In widths of the line.
 
 
 def false_stops(

@@ -55,8 +55,7 @@ if TYPE_CHECKING:
 
 _DOTS = (0, (1, 1.5))
 _MOST_TICKS = 7
-_TREND = 3
-"""So many values at least are joined: two say nothing of what lies between."""
+_TREND = 3  # So many values at least are joined: two say nothing of what lies between.
 
 _MARGIN = 0.04
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 from bayesduel.errors import SimulationArgumentError
 from bayesduel.studies.events import Audited
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from bayesduel.analysis import StoppingAudit
 
 
-_BUDGET = 2000
-"""Votes of an audited study without a budget."""
+_BUDGET = 2000  # Votes of an audited study without a budget.
 
 
 @dataclass(frozen=True)
@@ -59,33 +58,6 @@ class StoredAudit:
     added: tuple[str, ...] = ()
     retired: tuple[str, ...] = ()
     votes_since: int = 0
-
-    @classmethod
-    def made(cls, state: StudyState, audit: StoppingAudit, width: float) -> Self:
-        """Return what is kept of an audit of a study in this state."""
-        names = [field.name for field in fields(MeasuredRate)]
-        return cls(
-            policy=audit.policy,
-            model=repr(state.settings.model),
-            arms=state.active_names,
-            votes=state.num_all,
-            delta=audit.delta,
-            width=width,
-            budget=audit.budget,
-            look_every=audit.look_every,
-            num_runs=audit.num_runs,
-            seed=audit.seed,
-            rates=tuple(
-                MeasuredRate(**{name: getattr(row, name) for name in names})
-                for row in audit.rows()
-            ),
-            remarks=audit.remarks,
-        )
-
-    def as_event(self) -> Audited:
-        """Return what the event holds."""
-        body = asdict(self)
-        return Audited(**{name: body[name] for name in Audited._fields})
 
     @property
     def is_stale(self) -> bool:
@@ -134,6 +106,25 @@ class StoredAudit:
             "these errors are of another design, as the arms have changed since "
             f"({'; '.join(changes)}): measure again"
         )
+
+
+def record_of_audit(state: StudyState, audit: StoppingAudit) -> Audited:
+    """Return the event that keeps an audit of a study in this state."""
+    names = [field.name for field in fields(MeasuredRate)]
+    return Audited(
+        policy=audit.policy,
+        model=repr(state.settings.model),
+        arms=[*state.active_names],
+        votes=state.num_all,
+        delta=audit.delta,
+        width=state.settings.width,
+        budget=audit.budget,
+        look_every=audit.look_every,
+        num_runs=audit.num_runs,
+        seed=audit.seed,
+        rates=[{name: getattr(row, name) for name in names} for row in audit.rows()],
+        remarks=[*audit.remarks],
+    )
 
 
 def stored_audit(state: StudyState) -> StoredAudit | None:

@@ -38,18 +38,15 @@ imports that are taken back, format 4 of sets of arms, format 5 of sets with con
 imported sets, gold sets and the worst of a set; and their files are as they were.
 """
 
-PRIVATE = 0o600
-"""Permissions of new files: votes are nobody else's business."""
+PRIVATE = 0o600  # Permissions of new files: votes are nobody else's business.
 
 _MUST = "must be the file of a study"
 _MAKE_IT = "make it with Study.create or bayesduel study new"
-_APPLICATION = 0x62644475
-"""Tells SQLite's own tools, and us, what the file is."""
+_APPLICATION = 0x62644475  # Tells SQLite's own tools, and us, what the file is.
 
 _ROWS_AT_ONCE = 1000
 
-_WAIT_SECONDS = 120.0
-"""For the other writers; each of them needs milliseconds."""
+_WAIT_SECONDS = 120.0  # For the other writers; each of them needs milliseconds.
 
 _TABLES = """
 CREATE TABLE events (

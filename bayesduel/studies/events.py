@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from functools import cache
 from itertools import permutations
@@ -18,11 +19,8 @@ from typing import Annotated, Any, NamedTuple, Self, get_args, get_type_hints
 from bayesduel.arguments.control_characters import json_text, visible
 from bayesduel.errors import StudyError
 
-ANSWERS = ("left", "right", "tie", "skip")
-"""Answers to a question about two arms."""
-
-BEGINNING = ""
-"""The checksum before the first event."""
+ANSWERS = ("left", "right", "tie", "skip")  # Answers to a question about two arms.
+BEGINNING = ""  # The checksum before the first event.
 
 RESTORE = (
     "see what is sound with bayesduel study check, or restore a copy; one of a study "
@@ -431,22 +429,10 @@ Record = (
     | JudgeSet | Audited
 )  # fmt: skip
 
+# "gold asked" is GoldAsked.
 _KINDS: dict[str, type[Record]] = {
-    "asked": Asked,
-    "gold asked": GoldAsked,
-    "answered": Answered,
-    "withdrawn": Withdrawn,
-    "undone": Undone,
-    "arm added": ArmAdded,
-    "arm retired": ArmRetired,
-    "arm restored": ArmRestored,
-    "arm renamed": ArmRenamed,
-    "arms merged": ArmsMerged,
-    "imported": Imported,
-    "import undone": ImportUndone,
-    "gold added": GoldAdded,
-    "judge set": JudgeSet,
-    "audited": Audited,
+    re.sub("(?<=[a-z])(?=[A-Z])", " ", kind.__name__).lower(): kind
+    for kind in get_args(Record)
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 
@@ -496,6 +482,6 @@ def check_names(event: Event) -> None:
 
 def event_of_record(number: int, time: float, record: Record) -> Event:
     """Return the event that holds a record."""
-    fields = zip(record._fields, record, strict=True)
+    fields = record._asdict().items()
     body = {name: value for name, value in fields if value is not None}
     return Event(number, time, _NAMES[type(record)], body)

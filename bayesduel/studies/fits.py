@@ -24,11 +24,8 @@ if TYPE_CHECKING:
 
 _CHAINS = 4
 
-LOOK = 6e6, 200, 4000
-"""Draws of :func:`fit_votes` for a look at a study."""
-
-MANY = 200
-"""Arms; of more, draws of all pairs take longer than one waits for a look."""
+LOOK = 6e6, 200, 4000  # Draws of :func:`fit_votes` for a look at a study.
+MANY = 200  # Arms; of more, draws of all pairs take longer than one waits for a look.
 
 _NOBODY = "(not said)"
 

@@ -26,11 +26,8 @@ if TYPE_CHECKING:
     from bayesduel.stopping.base import StoppingRule
 
 
-_STAND_IN = "d-ts+"
-"""In place of policies that no kernel plays."""
-
-_SEED = 1
-"""Folded into that of the study: the draws are not those of its questions."""
+_STAND_IN = "d-ts+"  # In place of policies that no kernel plays.
+_SEED = 1  # Folded into that of the study: the draws are not those of its questions.
 
 
 @dataclass(frozen=True)

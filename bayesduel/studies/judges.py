@@ -18,11 +18,8 @@ from bayesduel.studies.fits import LOOK, fit_votes, leader_of
 from bayesduel.studies.state import MIRRORED, Question, StudyState
 from bayesduel.studies.stopping import StoppingLine, leaders_without, stopping_of
 
-_FEWEST = 20
-"""Answers from which an alpha of implied pairs has an interval."""
-
-_QUANTILE = 1.96
-"""Quantile of the normal distribution, for 95 %."""
+_FEWEST = 20  # Answers from which an alpha of implied pairs has an interval.
+_QUANTILE = 1.96  # Quantile of the normal distribution, for 95 %.
 
 _HEADS = (
     "Gold: questions whose answer is known, right of answered. {} Seconds: median of "

@@ -31,11 +31,8 @@ if TYPE_CHECKING:
     from bayesduel.policies.policy import PolicyBase
 
 
-_MOST_OPEN = 1000
-"""Questions of one judge without an answer."""
-
-_ROUNDING = 1e-9
-"""Rounding of sums of prices, relative to the cost that is allowed."""
+_MOST_OPEN = 1000  # Questions of one judge without an answer.
+_ROUNDING = 1e-9  # Rounding of sums of prices, relative to the cost that is allowed.
 
 
 def rule_of(settings: Settings) -> Rule:

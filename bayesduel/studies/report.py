@@ -31,12 +31,10 @@ if TYPE_CHECKING:
 _PAGE_DRAWS = 1.6e7, 400, 4000
 _PAST_DRAWS = 2e6, 200, 2000
 
-_MOST_POINTS = 25
-"""Votes of the past that are looked at: each look is a fit."""
+_MOST_POINTS = 25  # Votes of the past that are looked at: each look is a fit.
 
 _MOST_LINES = 6
-_SMALLEST = 1e-6
-"""Probabilities of error below it are drawn there."""
+_SMALLEST = 1e-6  # Probabilities of error below it are drawn there.
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 62em;

@@ -27,25 +27,15 @@ from theory.arguments import (
 RULES = ("information", "balanced")
 """Ways to ask for pairs that are no policies: they learn, and exploit nothing."""
 
-SET_RULES = ("d-ts", "logit-ts", "balanced")
-"""Ways to ask for sets."""
-
-STOPS = ("anytime", "posterior", "judges")
-"""Rules that may end the asking."""
-
-MOST_ARMS = 4096
-"""Tables of all pairs are kept."""
-
-MOST_SHOWN = 9
-"""Arms at once: a key for each."""
-
-LEASE = 3600.0
-"""Seconds."""
+SET_RULES = ("d-ts", "logit-ts", "balanced")  # Ways to ask for sets.
+STOPS = ("anytime", "posterior", "judges")  # Rules that may end the asking.
+MOST_ARMS = 4096  # Tables of all pairs are kept.
+MOST_SHOWN = 9  # Arms at once: a key for each.
+LEASE = 3600.0  # Seconds.
 
 _MOST_CONTEXTS, _LONGEST_CONTEXT = 10**4, 50_000
 _LONGEST_LEASE = 10.0**9
-_MOST = 1e12
-"""Largest number of seconds, and largest amount of money."""
+_MOST = 1e12  # Largest number of seconds, and largest amount of money.
 
 _OF_PAIRS = {
     "anytime": ("its bets are on single pairs", "stop by 'posterior' or 'judges'"),

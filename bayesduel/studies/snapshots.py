@@ -24,8 +24,7 @@ from bayesduel.ops.program_cache import study_folder
 from bayesduel.studies.disk import PRIVATE
 from bayesduel.version import __version__
 
-EVERY = 5000
-"""Events: so many are replayed in a fraction of a second."""
+EVERY = 5000  # Events: so many are replayed in a fraction of a second.
 
 EVERY_TOLD = 100
 """Votes and questions that a policy goes through in a third of a second."""

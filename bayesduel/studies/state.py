@@ -8,7 +8,6 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations
-from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -63,9 +62,6 @@ class Question:
     beyond: bool = False  # The budget was spent: its answer is no vote. Nor is it
     is_aside: bool = False  # where the judge is set aside,
     is_within: bool = False  # or its two arms were merged into one.
-
-    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        return Question, _fields_of_question(self)
 
     @property
     def left(self) -> int:
@@ -137,14 +133,6 @@ class PolicyEvent:
     program: str | None = None
     issued: int = 0  # Votes that judges were asked for.
     resolved: int = 0  # Those of which is known what became of them.
-
-    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        return PolicyEvent, _fields_of_event(self)
-
-
-# Pickled as a class and the values of its fields: a long study holds very many.
-_fields_of_question = attrgetter(*Question.__slots__)
-_fields_of_event = attrgetter(*PolicyEvent.__slots__)
 
 
 class _Sparse(NamedTuple):

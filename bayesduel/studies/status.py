@@ -17,12 +17,18 @@ from bayesduel.models.argument_checks import check_probability
 from bayesduel.models.multinomial_logit import MultinomialLogit
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.stopping import AnytimeEvidence
+from bayesduel.stopping.base import conclusion
 from bayesduel.studies.audits import StoredAudit, stored_audit
 from bayesduel.studies.fits import LOOK, MANY, Standing, fit_votes, standings_of
 from bayesduel.studies.judges import JudgeTable, judge_table
 from bayesduel.studies.settings import checked_model
 from bayesduel.studies.state import StudyState
-from bayesduel.studies.stopping import StoppingLine, anytime_meaning, stopping_of
+from bayesduel.studies.stopping import (
+    StoppingLine,
+    anytime_meaning,
+    line_of,
+    stopping_of,
+)
 from bayesduel.votes.checks import arm_names_of
 from bayesduel.votes.comparisons import Comparisons
 from bayesduel.votes.pairs import given_votes
@@ -278,8 +284,7 @@ _MOST_VOTES = 10**9
 _LEAST_GAP = 1e-6
 """Pairs nearer to 1/2 count as ties when the number of votes is estimated."""
 
-_PRECISION = 0.01
-"""Relative, of the number of votes."""
+_PRECISION = 0.01  # Relative, of the number of votes.
 
 
 @dataclass(frozen=True, repr=False)
@@ -461,8 +466,8 @@ def standing(
     probability = check_probability(probability)
     key = seed_of(seed, "seed", kind=StudyError)
     data = _data_of(votes, arm_names)
-    chosen = checked_model(model, data.num_arms)
-    if isinstance(chosen, MultinomialLogit):
+    assumed = checked_model(model, data.num_arms)
+    if isinstance(assumed, MultinomialLogit):
         words, remedy = "must be of pairs", "take 'beta' or 'bradley-terry'"
         raise StudyError("model", words, model, remedy=remedy)
     if not data.is_whole:
@@ -472,15 +477,21 @@ def standing(
         # What is not connected is said in words.
         warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
         posterior = fit(
-            replace(chosen, ties=data.has_ties),  # pyright: ignore
+            replace(assumed, ties=data.has_ties),  # pyright: ignore
             data,
-            method=chosen.methods[0],
+            method=assumed.methods[0],
             rng_key=key,
             num_chains=_CHAINS,
             num_draws=_DRAWS,
         )
     rows, words = standings_of(posterior, probability)
-    line = _stopping_line(rule, data.wins, data.arm_names)
+    evidence = anytime_evidence(data.wins, prior=rule.prior, width=rule.width)
+    leader, threshold = int(evidence.argmax()), -math.log(rule.delta)
+    most = float(evidence[leader])
+    outcome = conclusion(most >= threshold, leader, most, threshold)
+    chosen = "left out, skipped or called a tie"
+    meaning = anytime_meaning(rule.delta, rule.width, chosen)
+    line = line_of(data.arm_names, "anytime", outcome, meaning)
     return VotesStanding(
         leader=rows[0].arm if words["parts"] == 1 else None,
         arms=rows,
@@ -518,25 +529,6 @@ def _data_of(votes: Any, arm_names: Sequence[str] | None) -> Comparisons:
         both = np.ix_(*[[names.index(name) for name in arms]] * 2)
         wins[both], ties[both] = table.wins, table.ties
     return Comparisons.from_wins(wins, ties=ties, arm_names=names)
-
-
-def _stopping_line(
-    rule: AnytimeEvidence, wins: Float64[np.ndarray, "K K"], names: tuple[str, ...]
-) -> StoppingLine:
-    evidence = anytime_evidence(wins, prior=rule.prior, width=rule.width)
-    leader, threshold = int(evidence.argmax()), -math.log(rule.delta)
-    stopped = bool(evidence[leader] >= threshold)
-    return StoppingLine(
-        rule="anytime",
-        stopped=stopped,
-        answer=names[leader] if stopped else None,
-        leader=names[leader],
-        evidence=float(evidence[leader]),
-        threshold=threshold,
-        meaning=anytime_meaning(
-            rule.delta, rule.width, "left out, skipped or called a tie"
-        ),
-    )
 
 
 def _votes_needed(

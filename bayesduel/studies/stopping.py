@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +12,7 @@ from jaxtyping import Float64
 
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.stopping import AnytimeEvidence, PosteriorProbability
-from bayesduel.stopping.base import NOBODY, StoppingState
+from bayesduel.stopping.base import NOBODY, StoppingState, conclusion
 from bayesduel.studies.events import VoteRow
 from bayesduel.studies.fits import LOOK, fit_votes, leader_of, votes_of
 from bayesduel.studies.state import MIRRORED, Question, StudyState, VotesFromElsewhere
@@ -149,10 +150,10 @@ def why_stopped(state: StudyState) -> str:
     return "; ".join(f"{line.rule} says {line.says()}" for line in lines)
 
 
-def _line(
-    state: StudyState, rule: str, outcome: StoppingState, meaning: str
+def line_of(
+    names: Sequence[str], rule: str, outcome: StoppingState, meaning: str
 ) -> StoppingLine:
-    names = state.active_names
+    """Return the conclusion of a rule about arms of these names."""
     return StoppingLine(
         rule=rule,
         stopped=bool(outcome.stopped),
@@ -178,21 +179,19 @@ def _posterior(state: StudyState, posterior: Fit) -> StoppingLine:
         outcome = rule.evaluate(posterior.data.wins)
     elif len(posterior.parts) > 1:
         # Which part has the best arm, only the prior says.
-        outcome = StoppingState(False, NOBODY, NOBODY, 0.0, threshold)
+        outcome = conclusion(False, NOBODY, 0.0, threshold)
     else:
         shares = posterior.winner_shares()["copeland"]
         leader = int(np.argmax(shares))
         # Draws that all agree say no more than their number.
         wrong = max(1.0 - float(shares[leader]), 1.0 / (posterior.num_draws + 1))
         evidence = -math.log(wrong)
-        stopped = evidence >= threshold
-        answer = leader if stopped else NOBODY
-        outcome = StoppingState(stopped, answer, leader, evidence, threshold)
+        outcome = conclusion(evidence >= threshold, leader, evidence, threshold)
     meaning = (
         f"no arm beats more others with posterior probability {1 - delta:.6g}; looked "
         "at after every vote it errs more often than that"
     )
-    return _line(state, "posterior", outcome, meaning)
+    return line_of(state.active_names, "posterior", outcome, meaning)
 
 
 # By the judges
@@ -398,4 +397,4 @@ def _anytime(state: StudyState) -> StoppingLine:
             f"whose votes count has changed {state.num_reselected} times, so that the "
             f"error is at most {state.num_reselected + 1} times as much"
         )
-    return _line(state, "anytime", counted.outcome, "; ".join(parts))
+    return line_of(state.active_names, "anytime", counted.outcome, "; ".join(parts))

@@ -63,11 +63,8 @@ if TYPE_CHECKING:
     from bayesduel.studies.status import StudyStatus
 
 
-_AT_ONCE = 100
-"""Questions that are stored together: others need not wait for long."""
-
-_LONGEST_CONTEXT = 10**5
-"""Characters of JSON; whole texts fit, films do not."""
+_AT_ONCE = 100  # Questions that are stored together: others need not wait for long.
+_LONGEST_CONTEXT = 10**5  # Characters of JSON; whole texts fit, films do not.
 
 _USUAL_SHARE = 0.5
 _MOST_VOTES, _MOST_RUNS = 10**9, 10**6
@@ -1222,7 +1219,7 @@ class Study:
             as "posterior by pair": it is that of such a distribution. Remarks say what
             was simulated differently.
         """
-        from bayesduel.studies.audits import StoredAudit, audit_of
+        from bayesduel.studies.audits import audit_of, record_of_audit
 
         self._settings.check_of_pairs("audit_stopping")
         with self._turn:
@@ -1234,9 +1231,8 @@ class Study:
             on_progress=on_progress,
         )  # fmt: skip
         if keep:
-            made = StoredAudit.made(state, audit, state.settings.width)
             with self._writing():
-                self._append(made.as_event())
+                self._append(record_of_audit(state, audit))
         return audit
 
 

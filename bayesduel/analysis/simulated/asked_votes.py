@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from bayesduel.policies.scalar_kernel import ScalarKernel
     from bayesduel.stopping.base import StoppingRule
 
-_MOST_COUNTS = 2**22
-"""Counts of pairs in all runs that are simulated at once: 32 MiB."""
+_MOST_COUNTS = 2**22  # Counts of pairs in all runs that are simulated at once: 32 MiB.
 
 _SEGMENT_SECONDS = 0.2
 

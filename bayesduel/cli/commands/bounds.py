@@ -39,9 +39,7 @@ if TYPE_CHECKING:
 
 Solver = Literal["prefix", "cvxpy"]
 
-
 Structure = Literal["bradley-terry", "thurstone", "transitive", "linear"]
-
 
 _MANY_ARMS = 500  # From here on the constants take more than a few seconds.
 _PAIRS = 20  # The longest allocation that is printed whole without --all.
@@ -234,6 +232,8 @@ def arm_labels(preference: PreferenceMatrix) -> list[str]:
 
 def _both_constants(request: BoundsOptions) -> None:
     """Print, and save, C* and C_E, and the allocations that attain them."""
+    from bayesduel.analysis import lower_bound
+    from theory import ecw_rmed_constant
     from theory.copeland_program import allocation_table
 
     preference, out = request.preference, request.out
@@ -246,7 +246,11 @@ def _both_constants(request: BoundsOptions) -> None:
             f"a processor and {max(0.1, 0.6 * pairs):.1f} GB; --submatrices N takes "
             "parts"
         )
-    lower, efficient, note = _constants(request)
+    lower, note = lower_bound(
+        preference, tuple(preference.arm_names or ()), method=request.solver,
+        verify=request.verify,
+    )  # fmt: skip
+    efficient = None if lower is None else ecw_rmed_constant(preference)
     if note:
         say_warning(note)
     record = {
@@ -316,21 +320,6 @@ def _both_constants(request: BoundsOptions) -> None:
     else:
         screen.print("--all prints what every theorem says of this matrix", style="dim")
     screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
-
-
-def _constants(request: BoundsOptions) -> tuple[Optimum | None, Optimum | None, str]:
-    """Return both optima, or why they are not defined."""
-    from bayesduel.analysis import lower_bound
-    from theory import ecw_rmed_constant
-
-    preference = request.preference
-    names = tuple(preference.arm_names or ())
-    lower, note = lower_bound(
-        preference, names, method=request.solver, verify=request.verify
-    )
-    if lower is None:
-        return None, None, note
-    return lower, ecw_rmed_constant(preference), ""
 
 
 def _print_constants(lower: Optimum, efficient: Optimum) -> None:

@@ -6,7 +6,7 @@ Options that ``compare`` and ``config`` share say what is compared, over a file.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -121,10 +121,12 @@ class ExperimentOptions:
         )
 
         in_file = arguments_in_file(self.config)
+        sources = {name: ctx.get_parameter_source(name) for name in _ARGUMENTS}
         typed = {
             name
-            for name, parameter in _ARGUMENTS.items()
-            if _was_typed(ctx, name) or parameter not in in_file
+            for name, source in sources.items()
+            if _ARGUMENTS[name] not in in_file
+            or (source is not None and source.name != "DEFAULT")
         }
         for name in typed:
             in_file.pop(_ARGUMENTS[name], None)
@@ -158,7 +160,11 @@ class ExperimentOptions:
 
     def _checked(self, arguments: dict[str, Any]) -> tuple[Experiment, list[str]]:
         from bayesduel import Experiment
-        from bayesduel.experiments.arguments import as_sequence
+        from bayesduel.experiments.arguments import (
+            as_sequence,
+            with_features_of,
+            with_prices_of,
+        )
 
         for name in ("instance", "policy"):
             if _ARGUMENTS[name] not in arguments:
@@ -168,12 +174,11 @@ class ExperimentOptions:
         as_sequence("policies", arguments["policies"])
         if self.repair:
             arguments = arguments | {"instances": [*map(_repaired, instances)]}
-        if self.features is not None:
-            featured = _with_file(arguments["instances"], self.features, "features")
-            arguments = arguments | {"instances": featured}
-        if self.prices is not None:
-            priced = _with_file(arguments["instances"], self.prices, "prices")
-            arguments = arguments | {"instances": priced}
+        files = (self.features, with_features_of), (self.prices, with_prices_of)
+        for file, read in files:
+            if file is not None:
+                informed = _with_file(arguments["instances"], file, read)
+                arguments = arguments | {"instances": informed}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             made = Experiment(**arguments)
@@ -200,11 +205,6 @@ _ARGUMENTS = {
 """Arguments of an experiment, by the option that sets them."""
 
 
-def _was_typed(ctx: typer.Context, name: str) -> bool:
-    source = ctx.get_parameter_source(name)
-    return source is not None and source.name != "DEFAULT"
-
-
 def _repaired(given: Any) -> Any:
     """Return a matrix in a file with its rounding mended; a name as it is."""
     from bayesduel.instances.catalog import is_path
@@ -214,13 +214,9 @@ def _repaired(given: Any) -> Any:
     return given
 
 
-def _with_file(given: Any, path: Path, content: str) -> list[Any]:
+def _with_file(given: Any, path: Path, read: Callable[..., Any]) -> list[Any]:
     """Return matrices or worlds with the features, or prices, of a file."""
-    from bayesduel.experiments.arguments import (
-        read_grids,
-        with_features_of,
-        with_prices_of,
-    )
+    from bayesduel.experiments.arguments import read_grids
     from bayesduel.instances.choice.catalog import is_world_name, load_world
 
     informed = []
@@ -228,8 +224,7 @@ def _with_file(given: Any, path: Path, content: str) -> list[Any]:
         if isinstance(one, str):
             is_world = is_world_name(one)
             one = load_world(one) if is_world else parse.load_matrix(one, "instances")
-        tell = with_features_of if content == "features" else with_prices_of
-        informed.append(tell(one, path))
+        informed.append(read(one, path))
     return informed
 
 

@@ -26,7 +26,6 @@ _RARE_RUNS = ("ecw-rmed",)
 CONDORCET = "mslr5-condorcet"
 NON_CONDORCET = "mslr5-non-condorcet"
 
-
 Scale = Literal["full", "small"]
 
 

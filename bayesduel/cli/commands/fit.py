@@ -46,7 +46,6 @@ _LONG = 10.0
 # Rows of groups that are printed without --all.
 _MANY_ROWS = 200
 
-
 Ties = Literal["model", "rao-kupper", "drop", "split"]
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 ChoiceModel = Literal["conditional", "mixed"]
 
-
 LONG = option(
     "ID,ALTERNATIVE,CHOSEN: Columns of a table with a row for each alternative of "
     "each choice."

@@ -21,7 +21,6 @@ What = Literal[
     "subset-regrets",
 ]
 
-
 REGRETS = {
     "copeland": "best score minus the mean score of the two arms (default)",
     "copeland_losses": "the same from losses; differs only under ties",
@@ -89,17 +88,16 @@ _HEADS = {
 def _by_needs(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Return policies by what they need to know, as a sentence."""
     by_needs: dict[str, list[dict[str, Any]]] = {}
-    for row in sorted(rows, key=_order_of_needs):
+    for row in sorted(
+        rows,
+        key=lambda x: (not x["needs"], KNOWN_FEATURES in x["needs"], x["needs"]),
+    ):
         needs = [str(_SAID.get(need, need)) for need in row["needs"]]
         # What beats all others stays as it is.
         needs = needs[1:] if len(needs) > 1 and needs[0] == _FIXED else needs
         said = f"They need {' and '.join(needs) or 'nothing'}:"
         by_needs.setdefault(said, []).append(row)
     return by_needs
-
-
-def _order_of_needs(row: dict[str, Any]) -> tuple[bool, bool, list[str]]:
-    return not row["needs"], KNOWN_FEATURES in row["needs"], row["needs"]
 
 
 @command("list policies")
@@ -115,7 +113,7 @@ def list_(
     chosen: tuple[What, ...] = (what,) if what else get_args(What)
     entries = {kind: _entries(kind) for kind in chosen}
     if as_json:
-        print_json({kind: rows for kind, rows in entries.items()})
+        print_json(entries)
         return
 
     for kind, rows in entries.items():

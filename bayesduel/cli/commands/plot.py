@@ -17,12 +17,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["regret", "slopes", "slope-ratios", "survival", "sweep"]
 
-
 Band = Literal["standard-error", "quantiles", "none"]
 
-
 Format = Literal["png", "svg", "pdf"]
-
 
 _BANDS = {
     "standard-error": "standard error",
@@ -92,6 +89,7 @@ def plot(
     shown["colors"] = _by_policy("--color", colors, tree)
     shown["names"] = _by_policy("--name", names, tree)
     from bayesduel import plots
+    from bayesduel.analysis import measurements
 
     match kind:
         case "sweep":
@@ -101,7 +99,14 @@ def plot(
                 log_x=False if linear_x else None, log_y=log_y, **shown,
             )  # fmt: skip
         case "slopes":
-            _require_one_instance(tree)
+            instances = dict.fromkeys(one.instance for one in measurements(tree))
+            if len(instances) > 1:
+                raise option_error(
+                    "--kind slopes",
+                    f"draws one instance, but there are {len(instances)} "
+                    f"({', '.join(instances)})",
+                    remedy=f"pick one, as with -i {next(iter(instances))}",
+                )
             figure = plots.slopes(
                 tree, from_round=start, band=_BANDS[band], bound=drawn, **shown
             )
@@ -201,13 +206,3 @@ def _notion(tree: xr.DataTree, named: str | None) -> str:
         rule = f"instances have different regrets: {', '.join(texts)}"
         raise option_error("--regret", rule, remedy="draw one of them with --instance")
     return next(iter(first.values()), "copeland")
-
-
-def _require_one_instance(tree: xr.DataTree) -> None:
-    from bayesduel.analysis import measurements
-
-    names = dict.fromkeys(measured.instance for measured in measurements(tree))
-    if len(names) > 1:
-        rule = f"draws one instance, but there are {len(names)} ({', '.join(names)})"
-        remedy = f"pick one, as with -i {next(iter(names))}"
-        raise option_error("--kind slopes", rule, remedy=remedy)

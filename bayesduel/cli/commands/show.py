@@ -73,7 +73,7 @@ def show(
 def shown(name: str) -> list[Entry]:
     """Return what a name stands for, of every kind."""
     kinds = _policies, _instances, _pair_worlds, _worlds, _models, _regrets, _bounds
-    return [entry for kind in kinds for entry in kind(name)]
+    return [entry for describe in kinds for entry in describe(name)]
 
 
 def described_policies() -> list[Entry]:

@@ -201,8 +201,7 @@ class PageGuard:
 _LOGGER = logging.getLogger(__name__)
 _HERE = Path(__file__).parent
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,100}")
-MOST_NAMES = 50
-"""That one page takes: whoever has the address can make up any number."""
+MOST_NAMES = 50  # That one page takes: whoever has the address can make up any number.
 
 _PATIENCE = 5.0
 """Seconds for other programs that hold the file; open pages try again by themselves."""
@@ -210,8 +209,7 @@ _PATIENCE = 5.0
 _PUBLIC = re.compile(r"https://[a-z0-9.-]+(:\d{1,5})?")
 
 _LARGEST_BODY = 10_000
-_LARGEST_TEXT = 500_000
-"""Bytes of a text that are shown."""
+_LARGEST_TEXT = 500_000  # Bytes of a text that are shown.
 
 # An image that is opened by itself runs no script either.
 _IMAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"

@@ -13,7 +13,6 @@ from bayesduel.cli.voting import Contradiction, Model
 
 Stop = Literal["anytime", "posterior", "judges"]
 
-
 _PANELS = {
     "Options": "arms arms_file policy budget delta stop_when choose_from items "
     "both_orders model",

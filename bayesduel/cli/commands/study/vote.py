@@ -27,8 +27,7 @@ _KEYS = {
 _HELP = "← or 1: left   → or 2: right   t: tie   s: skip   u: undo   q: quit"
 _HELP_OF_SETS = "1 to {}: the best one{}   s: skip   u: undo   q: quit"
 
-_LARGEST_TEXT = 20_000
-"""Bytes of a text that are shown; a screen holds less."""
+_LARGEST_TEXT = 20_000  # Bytes of a text that are shown; a screen holds less.
 
 
 @command("study vote drinks.study --judge Ada")
