@@ -445,8 +445,9 @@ def _differences(
     means, medians = regret.mean(axis=0), np.median(regret, axis=0)
     rows = []
     for pair, (i, j) in enumerate(zip(intervals.first, intervals.second, strict=True)):
+        ours, theirs = regret[:, i], regret[:, j]
         low = float(intervals.low[pair])
-        limit = max(min(most, peak * float(means[j])), float(regret[:, i].max()))
+        limit = max(min(most, peak * float(means[j])), float(ours.max()))
         undone = reversal(low, unseen)
         apart = SEEN if low > 0 else OPEN
         rows.append(
@@ -457,7 +458,7 @@ def _differences(
                 standard_error=float(intervals.standard_error[pair]),
                 low=low,
                 high=float(intervals.high[pair]),
-                share=_share(regret[:, i], regret[:, j]),
+                share=float(((ours < theirs) + 0.5 * (ours == theirs)).mean()),
                 median=float(medians[j] - medians[i]),
                 reversal=undone,
                 limit=limit,
@@ -495,10 +496,6 @@ def _paired(
         by_number = np.argsort(run_numbers(member)[common], kind="stable")
         columns.append(member.regret(notion)[common, index][by_number])
     return int(round_), np.stack(columns, axis=1)
-
-
-def _share(lower: NDArray[np.float64], higher: NDArray[np.float64]) -> float:
-    return float(((lower < higher) + 0.5 * (lower == higher)).mean())
 
 
 def _ranked(

@@ -110,7 +110,13 @@ def slope(
     >>> print(slope(data, 100, 10000))
     3.0 ± 1.0 per log-round
     """
-    measured = result if isinstance(result, Measurement) else _only(result)
+    listed = [result] if isinstance(result, Measurement) else measurements(result)
+    if len(listed) != 1:
+        names = ", ".join(f"{one.instance}/{one.policy}" for one in listed)
+        rule = f"a slope is of one policy, but there are {len(listed)} ({names})"
+        remedy = "pick one, e.g. result['<instance>/<policy>']"
+        raise ArgumentError("result", rule, remedy=remedy)
+    (measured,) = listed
     notion = recorded_notion([measured], notion)
     if not measured.has_regret:
         measured.regret(notion)  # Says why there is none.
@@ -131,18 +137,6 @@ def slope(
         notion,
         statistics.num_runs,
     )
-
-
-def _only(result: Result) -> Measurement:
-    listed = measurements(result)
-    if len(listed) != 1:
-        names = ", ".join(
-            f"{measured.instance}/{measured.policy}" for measured in listed
-        )
-        rule = f"a slope is of one policy, but there are {len(listed)} ({names})"
-        remedy = "pick one, e.g. result['<instance>/<policy>']"
-        raise ArgumentError("result", rule, remedy=remedy)
-    return listed[0]
 
 
 def last_decades(

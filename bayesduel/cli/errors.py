@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import select
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +21,7 @@ from typing import Any
 
 import typer
 
-from bayesduel.cli.output import ending, go_on, say, say_error
+from bayesduel.cli.output import ending, say, say_error
 from bayesduel.signals import SIGNALLED, heard, interrupt
 
 FAILED = 1
@@ -35,7 +36,13 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 
 def ended(error: KeyboardInterrupt, out: Path | None, finished: str) -> typer.Exit:
     """Say what an interrupted command has kept; return what to raise."""
-    return _exit_after(error, go_on(out, finished, error))
+    if out is None:
+        advice = "nothing was kept; with --out DIR, --resume can go on"
+        return _exit_after(error, f"{ending(error)}: {advice}")
+    words = [word for word in sys.argv[1:] if word not in ("--resume", "--overwrite")]
+    again = shlex.join(["bayesduel", *words, "--resume"])
+    text = f"{ending(error)}: kept {finished} in {out}; go on with\n  {again}"
+    return _exit_after(error, text)
 
 
 def ended_for_good(error: KeyboardInterrupt, advice: str) -> typer.Exit:

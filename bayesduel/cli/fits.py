@@ -24,12 +24,12 @@ _ERRORS = ("error", "error_clustered")
 _COUNTS = ("comparisons", "wins", "losses", "ties")  # Which whole ballots have not.
 
 
-def contrast_rows(apart: xr.Dataset) -> list[dict[str, Any]]:
-    """Return a row for each arm: how far it is from the reference arm."""
-    columns = {str(name): column.values.tolist() for name, column in apart.items()}
+def rows_of_arms(numbers: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a row for each arm of its numbers."""
+    columns = {str(name): column.values.tolist() for name, column in numbers.items()}
     return [
         {"arm": arm} | {name: values[row] for name, values in columns.items()}
-        for row, arm in enumerate(apart["arm"].values.tolist())
+        for row, arm in enumerate(numbers["arm"].values.tolist())
     ]
 
 

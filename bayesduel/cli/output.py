@@ -11,7 +11,6 @@ import io
 import json
 import math
 import re
-import shlex
 import signal
 import sys
 import unicodedata
@@ -183,16 +182,6 @@ def ending(error: KeyboardInterrupt) -> str:
     return (
         "interrupted" if number is None else f"ended by {signal.Signals(number).name}"
     )
-
-
-def go_on(out: Path | None, finished: str, error: KeyboardInterrupt) -> str:
-    """Return the message after an interruption: what was kept, and how to go on."""
-    if out is None:
-        advice = "nothing was kept; with --out DIR, --resume can go on"
-        return f"{ending(error)}: {advice}"
-    words = [word for word in sys.argv[1:] if word not in ("--resume", "--overwrite")]
-    again = shlex.join(["bayesduel", *words, "--resume"])
-    return f"{ending(error)}: kept {finished} in {out}; go on with\n  {again}"
 
 
 @contextmanager

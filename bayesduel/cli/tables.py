@@ -26,16 +26,7 @@ _LONGEST_WORD = 16  # Longer ones may be broken in columns that wrap.
 
 
 class FittingTable(Table):
-    """A table that leaves out columns where there is no room, and says which.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Headers of columns that never go, and are folded at last; by default the first.
-    optional : sequence of str
-        Headers of the columns that go first, in this order; then go the others from the
-        right.
-    """
+    """A table that leaves out columns where there is no room, and says which."""
 
     def __init__(self, names: Sequence[str] = (), optional: Sequence[str] = ()) -> None:
         super().__init__(

@@ -118,18 +118,11 @@ def runs_of_chunks(num_runs: int, num_arms: int, record: str) -> list[range]:
 
 
 def settings_of(
-    problem: ComparedInstance,
-    policy: PolicyBase,
-    *,
-    notions: tuple[str, ...],
-    checkpoints: tuple[int, ...],
-    seed: int,
-    shuffle: bool,
-    record: str,
-    stopping: StoppingRule | None,
+    experiment: Any, problem: ComparedInstance, policy: PolicyBase
 ) -> Settings:
     """Return the settings of a policy on an instance, with what identifies both."""
-    environment = problem.environment(notions, shuffle=shuffle)
+    notions, stopping = experiment.notions[problem.name], experiment.stopping
+    environment = problem.environment(notions, shuffle=experiment.shuffle)
     instance = problem.instance
     request = {
         "instance": problem.name,
@@ -140,27 +133,27 @@ def settings_of(
         "parameters": parameters_json(policy),
         "code": code_digest(policy),
         "regret": list(notions),
-        "horizon": checkpoints[-1],
-        "checkpoints": list(checkpoints),
-        "seed": seed,
-        "shuffle": int(shuffle),
-        "record": record,
+        "horizon": experiment.horizon,
+        "checkpoints": list(experiment.checkpoints),
+        "seed": experiment.seed,
+        "shuffle": int(experiment.shuffle),
+        "record": experiment.record,
         "stopping": None if stopping is None else repr(stopping),
         "program": program_of(environment, policy),
         "version": __version__,
     }
+    kernel = compiled_as(environment, policy, stopping)
     return Settings(
         node_names=(problem.name, policy.label),
         notions=notions,
-        checkpoints=checkpoints,
-        seed=seed,
-        shuffle=shuffle,
-        record=record,
+        checkpoints=experiment.checkpoints,
+        seed=experiment.seed,
+        shuffle=experiment.shuffle,
+        record=experiment.record,
         stopping=stopping,
         problem=problem,
         request=json.dumps(request, sort_keys=True, separators=(",", ":")),
-        kernel=compiled_as(environment, policy, stopping)
-        or (policy.label, instance.num_arms),
+        kernel=kernel or (policy.label, instance.num_arms),
     )
 
 

@@ -398,22 +398,8 @@ class Experiment:
 
     @cached_property
     def _settings(self) -> list[tuple[ComparedInstance, PolicyBase, Settings]]:
-        notions = self.notions
         return [
-            (
-                problem,
-                policy,
-                settings_of(
-                    problem,
-                    policy,
-                    notions=notions[problem.name],
-                    checkpoints=self.checkpoints,
-                    seed=self.seed,
-                    shuffle=self.shuffle,
-                    record=self.record,
-                    stopping=self.stopping,
-                ),
-            )
+            (problem, policy, settings_of(self, problem, policy))
             for problem in self.problems
             for policy in self.policies
         ]

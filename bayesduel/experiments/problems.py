@@ -58,6 +58,9 @@ _FEW_SETS = 1000
 Variables = dict[str, tuple[tuple[str, ...], Shaped[np.ndarray, "..."]]]
 """Dimensions and values by the name of a variable of results."""
 
+Ledger = Mapping[str, Shaped[np.ndarray, "run checkpoint ..."]]
+Recommended = Shaped[np.ndarray, "run ..."]
+
 
 @dataclass(frozen=True)
 class ComparedInstance(ABC):
@@ -108,10 +111,7 @@ class ComparedInstance(ABC):
 
     @abstractmethod
     def measured(
-        self,
-        ledger: Mapping[str, Shaped[np.ndarray, "run checkpoint ..."]],
-        recommendation: Shaped[np.ndarray, "run ..."],
-        notions: Sequence[str],
+        self, ledger: Ledger, recommendation: Recommended, notions: Sequence[str]
     ) -> Variables:
         """Return the variables of some runs, from what the simulator has counted."""
 
@@ -174,10 +174,7 @@ class PairProblem(ComparedInstance):
         return PairwiseEnvironment(values, shuffle, *known)
 
     def measured(
-        self,
-        ledger: Mapping[str, Shaped[np.ndarray, "run checkpoint ..."]],
-        recommendation: Shaped[np.ndarray, "run ..."],
-        notions: Sequence[str],
+        self, ledger: Ledger, recommendation: Recommended, notions: Sequence[str]
     ) -> Variables:
         """Return regret, rounds of every pair, and the recommended arm."""
         plays = ledger["plays"]
@@ -253,10 +250,7 @@ class WorldProblem(ComparedInstance):
         return WorldEnvironment(self.instance, len(self.known_notions), shuffle)
 
     def measured(
-        self,
-        ledger: Mapping[str, Shaped[np.ndarray, "run checkpoint ..."]],
-        recommendation: Shaped[np.ndarray, "run ..."],
-        notions: Sequence[str],
+        self, ledger: Ledger, recommendation: Recommended, notions: Sequence[str]
     ) -> Variables:
         """Return regret, rounds of every pair, and the recommended arm."""
         places = [self.known_notions.index(notion) for notion in notions]
@@ -330,10 +324,7 @@ class SubsetProblem(ComparedInstance):
         return SubsetEnvironment(self.instance, notions, shuffle)
 
     def measured(
-        self,
-        ledger: Mapping[str, Shaped[np.ndarray, "run checkpoint ..."]],
-        recommendation: Shaped[np.ndarray, "run ..."],
-        notions: Sequence[str],
+        self, ledger: Ledger, recommendation: Recommended, notions: Sequence[str]
     ) -> Variables:
         """Return regret, rounds of every arm, the recommended and the best set."""
         total = np.moveaxis(ledger["regret"], -1, 0)

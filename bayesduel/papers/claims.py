@@ -120,7 +120,9 @@ def check_claim(
     one_of(claim.kind, KINDS, "kind")
     low, high = claim.arms
     chosen = {
-        policy: [one for one in of_policy if low <= _num_arms(one) <= high]
+        policy: [
+            one for one in of_policy if low <= one.data.sizes.get("arm", 0) <= high
+        ]
         for policy, of_policy in measured.items()
     }
     verdicts = []
@@ -152,10 +154,6 @@ def _matched(measured: Iterable[Sequence[Measurement]]) -> list[list[Measurement
     by_name = [{one.instance: one for one in named} for named in measured]
     shared = [name for name in by_name[0] if all(name in named for named in by_name)]
     return [[named[name] for name in shared] for named in by_name]
-
-
-def _num_arms(measured: Measurement) -> int:
-    return measured.data.sizes.get("arm", 0)
 
 
 # --- How each kind of statement is checked on the runs of two policies ----------------

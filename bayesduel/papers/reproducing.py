@@ -132,8 +132,12 @@ def reproduce(
     KeyboardInterrupt
         After Ctrl-C; ``out`` keeps what is finished.
     """
+    from bayesduel.instances import load as load_matrix
+
     rounds_scale = 1.0 if full_horizon else scale
-    recipe, whole = load(name), _mslr_matrix(mslr)
+    recipe, whole = load(name), mslr
+    if not (whole is None or isinstance(whole, PreferenceMatrix)):
+        whole = load_matrix(str(whole))
     require_folder(out, resume=resume, overwrite=overwrite)
     chosen, notes = check(name, panels=panels, mslr=whole, scale=scale, jobs=jobs)
     scaled = [_scaled(panel, scale, rounds_scale) for panel in chosen]
@@ -250,14 +254,6 @@ def _scaled(panel: Panel, scale: float, rounds_scale: float) -> Panel:
         runs=runs,
         horizon=max(shortest, round(panel.horizon * rounds_scale)),
     )
-
-
-def _mslr_matrix(mslr: PreferenceMatrix | str | Path | None) -> PreferenceMatrix | None:
-    from bayesduel.instances import load as load_matrix
-
-    if mslr is None or isinstance(mslr, PreferenceMatrix):
-        return mslr
-    return load_matrix(str(mslr))
 
 
 def _matrices(panel: Panel, whole: PreferenceMatrix | None) -> list[Instance]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -43,10 +43,7 @@ _BEYOND = 3.0  # A line more than so many times as high as the next one leaves t
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Mean regret of one policy with its band, at its checkpoints.
-
-    In a sweep, at values of a parameter.
-    """
+    """Mean regret of one policy with its band, over rounds or values of a parameter."""
 
     policy: str
     rounds: Int64[np.ndarray, " point"] | Float64[np.ndarray, " point"]
@@ -60,18 +57,10 @@ class Line:
     is_level: bool = False
     """In a sweep: one value for all of the parameter, measured once."""
 
-    name: str = ""
-    """The name of the policy in figures, if it is not its label."""
-
     @property
     def model(self) -> str:
         """The model of the matrix that the policy knows; empty if none."""
         return model_known_by(self.parameters)
-
-    @property
-    def title(self) -> str:
-        """The name of the policy in figures."""
-        return self.name or self.policy
 
     @property
     def highest(self) -> float:
@@ -129,17 +118,6 @@ def panels(result: Result, notion: str, band: str) -> list[Panel]:
             members[0],
         )
         for name, members in groups.items()
-    ]
-
-
-def with_names(groups: Iterable[Panel], look: Mapping[str, Look]) -> list[Panel]:
-    """Return the panels with the names that policies have in a figure."""
-    return [
-        replace(
-            panel,
-            lines=tuple(replace(x, name=look[x.policy].name) for x in panel.lines),
-        )
-        for panel in groups
     ]
 
 
@@ -323,9 +301,12 @@ def scale_regret(axes: Axes, panel: Panel, *, log_y: bool, reach: float = 0.0) -
     light_grid(axes, "y")
 
 
-def beyond_text(panel: Panel, *, log_y: bool = False) -> str:
+def beyond_text(panel: Panel, look: Mapping[str, Look], *, log_y: bool = False) -> str:
     """Return which lines leave the axis of regret at the top, and where they end."""
-    ends = [f"{x.title} ends at {x.mean[-1]:,.0f}" for x in panel.beyond if not log_y]
+    ends = [
+        f"{look[line.policy].name} ends at {line.mean[-1]:,.0f}"
+        for line in (() if log_y else panel.beyond)
+    ]
     return f"Off the chart: {', '.join(ends)}" if ends else ""
 
 
@@ -400,8 +381,8 @@ def label_ends(
 ) -> None:
     """Write the name of each policy beside the end of its line."""
     rows = [
-        [end_text(axes, line.title, look[line.policy].text_color, bold=True)]
-        for line in panel.lines
+        [end_text(axes, shown.name, shown.text_color, bold=True)]
+        for shown in (look[line.policy] for line in panel.lines)
     ]
     place_at_ends(figure, axes, panel, rows, look)
 

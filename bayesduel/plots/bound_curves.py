@@ -209,11 +209,7 @@ _ROOM = 1.05
 
 @dataclass(frozen=True)
 class DrawnBound:
-    """One bound in one panel: a curve, which is empty where only the text is shown.
-
-    The text is for the legend: name, constant, and where it is anchored or why it is
-    not drawn.
-    """
+    """One bound in one panel: a text, and a curve, empty where only that is shown."""
 
     text: str
     rounds: NDArray[np.float64]
@@ -256,7 +252,11 @@ def anchor_of(panel: Panel, anchor: int | None) -> tuple[int, float]:
 
 
 def bounds_of_panel(
-    bounds: Bounds, panel: Panel, notion: str, anchor: int | None
+    bounds: Bounds,
+    panel: Panel,
+    notion: str,
+    anchor: int | None,
+    look: Mapping[str, Look],
 ) -> list[DrawnBound]:
     """Return what a panel shows of its bounds."""
     if isinstance(bounds, Mapping):
@@ -270,7 +270,7 @@ def bounds_of_panel(
         requested = asked_bounds(bounds, panel, notion)
     drawn: list[DrawnBound] = []
     for request in requested:
-        curve = _drawn(request, panel, anchor)
+        curve = _drawn(request, panel, anchor, look)
         if automatic and _is_idle(curve, request, drawn, panel):
             continue
         of_one = request.bound is not None and request.bound.policy
@@ -295,7 +295,9 @@ def _is_idle(
     )
 
 
-def _drawn(request: AskedBound, panel: Panel, anchor: int | None) -> DrawnBound:
+def _drawn(
+    request: AskedBound, panel: Panel, anchor: int | None, look: Mapping[str, Look]
+) -> DrawnBound:
     bound = request.bound
     if bound is None:
         return _words(request.text)
@@ -320,7 +322,15 @@ def _drawn(request: AskedBound, panel: Panel, anchor: int | None) -> DrawnBound:
         rounds = np.geomspace(round_, panel.horizon, 64)
         slope = f"slope {format_number(bound.log_coefficient)}"
         growth = _formula(bound) if bent else slope
-        of = _of_lines(bound, request.lines, panel)
+        names = [look[line.policy].name for line in request.lines]
+        if bound.policy:
+            of = f"mean of {names[0] if len(names) == 1 else bound.policy}"
+        elif len(names) == len(panel.lines):
+            of = "lowest mean"
+        elif len(names) == 1:
+            of = f"mean of {names[0]}"
+        else:
+            of = f"lowest mean of {', '.join(names[:-1])} and {names[-1]}"
         text = f"{title}: {growth}, from {power_text(round_)} on ({of})"
         return DrawnBound(text, rounds, line(rounds), slope=True)
     # Draw a bound that holds at finite horizons, where it fits on the axes.
@@ -349,18 +359,6 @@ def bound_title(bound: RegretBound) -> str:
     kind = "" if bound.kind == "asymptotic lower" else bound.kind
     said = ", ".join(part for part in (kind, bound.condition) if part)
     return f"{bound.name} ({said})" if said else bound.name
-
-
-def _of_lines(bound: RegretBound, lines: tuple[Line, ...], panel: Panel) -> str:
-    """Say where a slope starts."""
-    names = [line.title for line in lines]
-    if bound.policy:
-        return f"mean of {names[0] if len(names) == 1 else bound.policy}"
-    if len(lines) == len(panel.lines):
-        return "lowest mean"
-    if len(names) == 1:
-        return f"mean of {names[0]}"
-    return f"lowest mean of {', '.join(names[:-1])} and {names[-1]}"
 
 
 def _formula(bound: RegretBound) -> str:

@@ -35,7 +35,6 @@ from bayesduel.plots.axes import (
     place_at_ends,
     scale_axes,
     usual_columns,
-    with_names,
     words_only,
     wrap_label,
 )
@@ -159,7 +158,6 @@ def regret(
         colors=colors,
         names=names,
     )
-    groups = with_names(groups, look)
     one_of(labels, ("auto", "direct", "legend"), "labels")
     log_x = true_or_false(log_x, "log_x")
     height = style.check_height(height)
@@ -170,7 +168,7 @@ def regret(
     columns = min(integer_from(columns, 1, "columns"), len(groups))
     rows = -(-len(groups) // columns)
     drawn = {
-        panel.instance: bounds_of_panel(bounds, panel, notion, anchor)
+        panel.instance: bounds_of_panel(bounds, panel, notion, anchor, look)
         for panel in groups
     }
     if log_y is None:
@@ -182,7 +180,7 @@ def regret(
     elif not true_or_false(log_y, "log_y"):
         # Bounds far above a linear axis are words.
         drawn = {x.instance: within(drawn[x.instance], x) for x in groups}
-    beyond = [beyond_text(panel, log_y=log_y) for panel in groups]
+    beyond = [beyond_text(panel, look, log_y=log_y) for panel in groups]
     heads = [
         head_height(
             [*(bound.text for bound in shown), *filter(None, [text])], inches / columns
@@ -289,7 +287,7 @@ def slopes(
     look = policy_looks(
         (line.policy for line in groups[0].lines), colors=colors, names=names
     )
-    (panel,) = with_names(groups, look)
+    (panel,) = groups
     height = style.check_height(height)
     measured = [m for m in measurements(result) if m.has_regret]
     start, end = slope_span(measured, from_round, to_round)
@@ -310,7 +308,7 @@ def slopes(
             labels = [f"dashed: {handle.get_label()}" for handle in handles]
             entries = [wrap_label(label, inches) for label in labels]
             caption, handles = "\n".join([*entries, caption]), []
-        handles += words_only(beyond_text(panel))
+        handles += words_only(beyond_text(panel, look))
         head_panel(axes, panel.instance, handles, inches - 1.6)
         axes.set_xlabel("round t")
         axes.set_ylabel(notion_label(notion))
@@ -319,10 +317,10 @@ def slopes(
         # Write name and slope at the end of each line, under one common heading.
         rows = []
         for line, value in zip(panel.lines, values, strict=True):
-            color = look[line.policy].text_color
+            color, name = look[line.policy].text_color, look[line.policy].name
             number = format_with_error(value.value, value.standard_error)
-            name = end_text(axes, line.title, color, bold=True)
-            rows.append([name, end_text(axes, number, color)])
+            first_text = end_text(axes, name, color, bold=True)
+            rows.append([first_text, end_text(axes, number, color)])
         first = values[0]
         span = f"{power_text(first.from_round)} to {power_text(first.to_round)}"
         heading = [

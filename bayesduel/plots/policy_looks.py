@@ -113,26 +113,6 @@ def policy_looks(
     one figure would have the same of both, one takes the next that is free; which one
     does not depend on their order. Where lines have one color, all but one are dashed.
 
-    Parameters
-    ----------
-    labels : iterable of str
-        As figures name policies.
-    colors, names : mapping, optional
-        Colors of matplotlib, and texts to write in place of a label. Keys are labels,
-        registered names ("d-ts") with parameters or without; without, they are about
-        all parameters, of which a name leaves those that are not the default ones.
-
-    Returns
-    -------
-    dict of str to Look
-        By label, in the order given.
-
-    Raises
-    ------
-    ValueError
-        When a key is no policy shown, a color is none, a name is empty, or two
-        policies have one name.
-
     Examples
     --------
     >>> look = policy_looks(["RUCB", "D-TS"], names={"d-ts": "Double TS"})

@@ -679,6 +679,11 @@ def calibration(
     >>> [axes.get_title("left") for axes in plots.calibration(found).axes]
     ['preference', 'log_likelihood']
     """
+    from arviz_stats.ecdf_utils import (
+        get_pointwise_confidence_band,
+        simulate_confidence_bands,
+    )
+
     from bayesduel.diagnostics import Calibration
 
     if not isinstance(found, Calibration):
@@ -696,7 +701,11 @@ def calibration(
             axes.remove()
         point = np.arange(1, found.num_draws + 1) / (found.num_draws + 1)
         number = len(next(iter(found.ranks.values())))
-        low, high = _rank_band(number, point, probability)
+        rng = np.random.default_rng(_SEED)
+        level = simulate_confidence_bands(
+            number, 1, point, probability, _SIMULATIONS, rng
+        )
+        low, high = get_pointwise_confidence_band(level, number, point)
         for axes, (name, ranks) in zip(panels, found.ranks.items(), strict=False):
             axes.fill_between(point, low - point, high - point, color=_BAND_COLOR, lw=0)
             flat = np.sort(ranks.reshape(number, -1), axis=0)
@@ -713,17 +722,3 @@ def calibration(
         )
         figure.supxlabel(words, fontsize=7, color=style.FAINT)
     return figure
-
-
-def _rank_band(
-    number: int, point: np.ndarray, probability: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return between which shares a whole empirical distribution stays."""
-    from arviz_stats.ecdf_utils import (
-        get_pointwise_confidence_band,
-        simulate_confidence_bands,
-    )
-
-    rng = np.random.default_rng(_SEED)
-    level = simulate_confidence_bands(number, 1, point, probability, _SIMULATIONS, rng)
-    return get_pointwise_confidence_band(level, number, point)

@@ -256,10 +256,7 @@ def missing_words(letters: str) -> str:
 
 
 class Look(NamedTuple):
-    """How one line is drawn, the same in every panel.
-
-    Color tells lines apart, the marker does so without color.
-    """
+    """How one line is drawn, the same in every panel."""
 
     color: str
     marker: str

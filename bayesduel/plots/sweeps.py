@@ -38,7 +38,6 @@ from bayesduel.plots.axes import (
     panel_grid,
     scale_regret,
     usual_columns,
-    with_names,
     words_only,
     wrap_label,
 )
@@ -135,7 +134,6 @@ def sweep(
         colors=colors,
         names=names,
     )
-    swept = replace(swept, panels=tuple(with_names(swept.panels, look)))
     log_x, log_y = _log_x(swept, log_x), true_or_false(log_y, "log_y")
     inches, height = style.width_in_inches(width), style.check_height(height)
     columns = usual_columns(len(swept.panels), inches)
@@ -185,7 +183,7 @@ def sweep(
                 axes.axvline(
                     value, color=color, linestyle=_DOTS, linewidth=1.1, zorder=1
                 )
-            words = words_only(beyond_text(panel, log_y=log_y))
+            words = words_only(beyond_text(panel, look, log_y=log_y))
             head_panel(axes, panel.instance, words, inches / columns)
         caption = wrap_label(_caption(swept, band), inches)
         caption_below(figure, caption, {} if direct else look)
@@ -244,11 +242,7 @@ def _caption(swept: Sweep, band: str) -> str:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Regret over the values of a parameter, a panel for each instance and round.
-
-    The ``rounds`` of a line are values of the parameter; a policy without it has one
-    level from the least to the largest value.
-    """
+    """Regret over the values of a parameter, a panel for each instance and round."""
 
     parameter: str
     panels: tuple[Panel, ...]

@@ -434,7 +434,7 @@ _KINDS: dict[str, type[Record]] = {
     re.sub("(?<=[a-z])(?=[A-Z])", " ", kind.__name__).lower(): kind
     for kind in get_args(Record)
 }
-_NAMES = {kind: name for name, kind in _KINDS.items()}
+NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
 @cache
@@ -478,10 +478,3 @@ def check_names(event: Event) -> None:
     for name in event.body if kind else ():
         if name not in kind._fields:  # pyright: ignore[reportOptionalMemberAccess]
             raise broken(event.number, f"it has an unknown field {short(name)}")
-
-
-def event_of_record(number: int, time: float, record: Record) -> Event:
-    """Return the event that holds a record."""
-    fields = record._asdict().items()
-    body = {name: value for name, value in fields if value is not None}
-    return Event(number, time, _NAMES[type(record)], body)

@@ -103,10 +103,7 @@ _Reading = Callable[[Question, str | None], list[tuple[Judged, int]]]
 
 
 class Said(NamedTuple):
-    """The answer to a question about the same arms: the place of an arm, -1 for a tie.
-
-    Places are those among the arms in ascending order.
-    """
+    """The place of an arm among those judged, in ascending order; -1 for a tie."""
 
     named: int
     question: int

@@ -22,13 +22,7 @@ _PAIRS_OF_A_VOTE = 2**11
 
 
 class PolicyFollower:
-    """Follows the events of a study, and says what a policy asks for next.
-
-    As in :class:`bayesduel.Player`, everything is a function of the events: what is
-    random about one is a function of its number. Questions of another ``program``, as
-    in files of older versions, are votes that nobody asked for: they were not in the
-    state that chose them.
-    """
+    """Follows the events of a study, and says what a policy asks for next."""
 
     def __init__(self, policy: PolicyBase, state: StudyState) -> None:
         self.positions = state.active
@@ -117,6 +111,7 @@ class PolicyFollower:
                 if program in (None, event.program):
                     self._stepper.ask(self.memory, event.number)
                 continue
+            # Those of another program, as in older files, are votes nobody asked for.
             question, duel = None, event.duel
             if duel and program in (None, duel.get("program")):
                 known = {name: duel[name] for name in Question._fields if name in duel}

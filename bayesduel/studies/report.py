@@ -8,12 +8,12 @@ import math
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bayesduel.plots.posteriors import short_names
-from bayesduel.plots.style import FAINT, StyledFigure, font_style, looks, styled
+from bayesduel.plots.style import FAINT, Look, StyledFigure, font_style, looks, styled
 from bayesduel.studies.contexts import context_table
 from bayesduel.studies.events import Event
 from bayesduel.studies.fits import fit_votes
@@ -23,6 +23,7 @@ from bayesduel.studies.stopping import stopping_of
 from bayesduel.version import __version__
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from bayesduel.studies.forecast import Forecast
@@ -226,12 +227,7 @@ def html_table(
 
 
 class History(NamedTuple):
-    """State of knowledge after each number of ``votes``, imported ones included.
-
-    ``shares`` has, by arm, the probability to be a Copeland winner, nan before an arm
-    was there, after it was retired, and while no votes connect all arms; ``errors``, by
-    rule, the probability of error.
-    """
+    """After each number of votes, shares of wins by arm and errors by rule."""
 
     votes: list[int]
     shares: dict[str, list[float]]
@@ -282,19 +278,13 @@ def draw_history(history: History, delta: float) -> StyledFigure:
         figure = StyledFigure(style=style, figsize=(7.0, 5.2), layout="constrained")
         upper, lower = figure.subplots(2, 1, sharex=True)
         for name, look in looks(names).items():
-            upper.plot(
-                history.votes, history.shares[name], look.marker, linestyle=look.line,
-                color=look.color, label=labels[name],
-            )  # fmt: skip
+            _draw(upper, history.votes, history.shares[name], look, labels[name])
         upper.set_ylim(-0.03, 1.03)
         upper.set_ylabel("P(no arm beats more others)")
         upper.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
         for rule, look in looks(history.errors).items():
             values = np.maximum(history.errors[rule], _SMALLEST)
-            lower.plot(
-                history.votes, values, look.marker, linestyle=look.line,
-                color=look.color, label=rule,
-            )  # fmt: skip
+            _draw(lower, history.votes, values, look, rule)
         lower.axhline(delta, color=FAINT, linewidth=0.8)
         lower.set_yscale("log")
         lowest = min(min(values) for values in history.errors.values())
@@ -303,3 +293,8 @@ def draw_history(history: History, delta: float) -> StyledFigure:
         lower.set_xlabel("votes")
         lower.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
+
+
+def _draw(axes: Axes, votes: Any, values: Any, look: Look, label: str) -> None:
+    axes.plot(votes, values, look.marker, linestyle=look.line, color=look.color,
+              label=label)  # fmt: skip

@@ -77,12 +77,7 @@ class Balanced(Rule):
 
 
 class Information(Rule):
-    """The pair whose next vote is expected to teach most.
-
-    Mutual information of the vote and all unknown quantities of the model, in nats;
-    where questions about the pair are open, each is taken to have its share of it:
-    divided by one more than their number.
-    """
+    """The pair whose vote is expected to teach most, per open question about it."""
 
     _votes: Any = None
 

@@ -179,11 +179,7 @@ def checked_price(value: Any, argument: str) -> float:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a study; see ``Study.create``.
-
-    Everything is checked but the policy, which needs JAX to be known. Where ``is_new``,
-    names hold no control characters; those of older files may.
-    """
+    """The settings of a study, checked; see ``Study.create``."""
 
     arms: tuple[str, ...]
     policy: str

@@ -29,13 +29,7 @@ _MISFITS = (LookupError, TypeError, ValueError, OverflowError)
 
 @dataclass(slots=True)
 class Question:
-    """A question that was asked, and what became of it.
-
-    Asked in both orders, the first question stands for both: it has the outcome. Of a
-    gold question ``arms`` are places in ``gold``, whose first is the best and whose
-    last the worst. Of a set the answer is the number of a card, from "1", or of two:
-    the best and the worst. Times are those of the clock of the study.
-    """
+    """A question that was asked, and its answer; of both orders the first has it."""
 
     number: int
     arms: tuple[int, ...]  # From the left to the right: a pair, or a set.
@@ -118,11 +112,7 @@ class VotesFromElsewhere(NamedTuple):
 
 @dataclass(slots=True)
 class PolicyEvent:
-    """An event for the policy, in the order in which it is told.
-
-    Votes of a pair: those of a duel that it asked for, once all of them are known; or,
-    with ``duel`` empty, others. With ``duel`` None it is asked, as ``program`` did.
-    """
+    """A vote, or a question where ``duel`` is None, in the order that a policy sees."""
 
     number: int  # Of the event by which it asked; once told, that which resolved it.
     duel: dict[str, Any] | None
@@ -133,13 +123,6 @@ class PolicyEvent:
     program: str | None = None
     issued: int = 0  # Votes that judges were asked for.
     resolved: int = 0  # Those of which is known what became of them.
-
-
-class _Sparse(NamedTuple):
-    shape: tuple[int, ...]
-    dtype: np.dtype
-    places: np.ndarray
-    values: np.ndarray
 
 
 @cache
@@ -222,22 +205,20 @@ class StudyState:
             self.blocked[pair] = self.blocked[pair[::-1]] = True
 
     def __getstate__(self) -> dict[str, Any]:
-        # Of tables what is not zero: of many arms they are large.
-        known = dict(vars(self))
-        for name, value in known.items():
-            if isinstance(value, np.ndarray):
-                places = np.flatnonzero(value)
-                values = value.ravel()[places]
-                known[name] = _Sparse(value.shape, value.dtype, places, values)
-        return known
+        from scipy.sparse import coo_array
+
+        # Of many arms tables are large, and hold little that is not zero.
+        return {
+            name: coo_array(value) if isinstance(value, np.ndarray) else value
+            for name, value in vars(self).items()
+        }
 
     def __setstate__(self, known: dict[str, Any]) -> None:
+        from scipy.sparse import coo_array
+
         for name, value in known.items():
-            if isinstance(value, _Sparse):
-                table = np.zeros(value.shape, value.dtype)
-                table.ravel()[value.places] = value.values
-                value = table
-            setattr(self, name, value)
+            is_table = isinstance(value, coo_array)
+            setattr(self, name, value.toarray() if is_table else value)
 
     @classmethod
     def begin(cls, created: Event) -> Self:
@@ -383,7 +364,7 @@ class StudyState:
     def _on_asked(self, event: events.Asked) -> str | None:
         arms, size = event.arms, self.settings.choose_from
         if event.question != len(self.questions) + 1:
-            return self._out_of_turn(event)
+            return f"question {event.question} does not follow on {len(self.questions)}"
         if len({*arms}) != size or len(arms) != size:
             return f"it asks about arms {[*arms]}, and not about {size} different ones"
         if not self._are_there(arms):
@@ -450,14 +431,11 @@ class StudyState:
         if said is None or sorted(event.places) != [*range(size)]:
             return f"it does not say in which order it shows its {size} arms"
         if event.question != len(self.questions) + 1:
-            return self._out_of_turn(event)
+            return f"question {event.question} does not follow on {len(self.questions)}"
         question = self._question(event, event.places, "gold", "the answer is known")
         question.gold = self.golds[event.gold]
         self.judges[question.judge].num_gold_asked += 1
         return None
-
-    def _out_of_turn(self, event: events.Asked | events.GoldAsked) -> str:
-        return f"question {event.question} does not follow on {len(self.questions)}"
 
     def _question(
         self, event: Any, arms: tuple[int, ...], rule: str, reason: str

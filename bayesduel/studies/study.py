@@ -365,10 +365,20 @@ class Study:
             self._log = log
 
     def close(self) -> None:
-        """Close the file."""
-        with self._turn:
-            self._save_snapshots()
-            self._log.close()
+        """Close the file; keep what a long study, or a policy, has come to."""
+        state, path = self._state, self.path
+        with self._turn, suppress(StudyError):  # It is closed, or gone.
+            if state is not None:
+                number, digest = state.last, state.digest
+                policy = None if self._rule is None else self._rule.snapshot(state)
+                if policy is not None and self._log.digest_of(number) == digest:
+                    snapshot = snapshots.Snapshot(number, digest, policy)
+                    snapshots.save(path, "policy", snapshot)
+                if number >= self._saved + snapshots.EVERY:
+                    prefix = self._log.prefix(number)
+                    snapshot = snapshots.Snapshot(number, prefix, state)
+                    snapshots.save(path, "state", snapshot)
+        self._log.close()
 
     def __enter__(self) -> Self:
         return self
@@ -390,21 +400,6 @@ class Study:
             rule = "was replaced by a file that lacks answers of this study"
             remedy = "put the right one back, or open this one anew"
             raise StudyFileError(str(self.path), rule, remedy=remedy)
-
-    def _save_snapshots(self) -> None:
-        # Of what a long study adds up to, and of a policy that came far.
-        state, path = self._state, self.path
-        if state is None:
-            return
-        number, digest = state.last, state.digest
-        with suppress(StudyError):  # It is closed, or gone.
-            policy = None if self._rule is None else self._rule.snapshot(state)
-            if policy is not None and self._log.digest_of(number) == digest:
-                snapshot = snapshots.Snapshot(number, digest, policy)
-                snapshots.save(path, "policy", snapshot)
-            if number >= self._saved + snapshots.EVERY:
-                snapshot = snapshots.Snapshot(number, self._log.prefix(number), state)
-                snapshots.save(path, "state", snapshot)
 
     def _current(self) -> StudyState:
         # The state after all that is stored.
@@ -462,7 +457,9 @@ class Study:
         fields = record._fields
         if self._by is not None and "by" in fields and "question" not in fields:
             record = record._replace(by=self._by)
-        event = events.event_of_record(state.last + 1, self._clock(), record)
+        values = record._asdict().items()
+        body = {name: value for name, value in values if value is not None}
+        event = Event(state.last + 1, self._clock(), events.NAMES[type(record)], body)
         state.apply(self._log.append(event, state.digest))
 
     # Questions
@@ -511,7 +508,11 @@ class Study:
         with self._turn:
             if self._rule is None:
                 self._rule = rule_of(self._settings)
-                self._recall_rule(self._rule)
+                if len(self._current().policy_events) >= snapshots.EVERY_TOLD:
+                    # Go on from where it was in an earlier session.
+                    known = snapshots.load(self.path, "policy")
+                    if known and self._log.digest_of(known.number) == known.prefix:
+                        self._rule.recall(known.payload)
             self._resting = ""
             try:
                 while len(tickets) < count and not self._resting:
@@ -552,18 +553,6 @@ class Study:
                     rule.accepted(state)
                 tickets.append(_ticket_of(state, state.questions[question.question]))
         return tickets
-
-    def _recall_rule(self, rule: Rule) -> None:
-        # Let a policy go on from where it was in an earlier session.
-        if len(self._current().policy_events) < snapshots.EVERY_TOLD:
-            return
-        snapshot = snapshots.load(self.path, "policy")
-        # The chain of the file is known to be sound.
-        if (
-            snapshot is not None
-            and self._log.digest_of(snapshot.number) == snapshot.prefix
-        ):
-            rule.recall(snapshot.payload)
 
     def open_tickets(self, judge: str | None = None) -> list[Ticket]:
         """Return questions without an answer that were not asked anew, oldest first.

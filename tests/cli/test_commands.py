@@ -180,7 +180,7 @@ def test_what_many_arms_will_cost_is_said_before(run, monkeypatch):
     def cut(*_, **__):
         raise SystemExit(0)
 
-    monkeypatch.setattr("bayesduel.cli.commands.bounds._constants", cut)
+    monkeypatch.setattr("bayesduel.analysis.lower_bound", cut)
     said = run("bounds", "zoghi500:num_arms=500").stderr
     assert said.startswith("500 arms: the constants take about 2 s")
     assert "arms: the" not in run("bounds", "zoghi500:num_arms=500", "-q").stderr

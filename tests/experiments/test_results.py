@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -39,10 +40,11 @@ def settings(policy="d-ts", notions=("copeland", "weak"), **changes):
         "checkpoints": CHECKPOINTS, "seed": 3, "shuffle": True, "record": "plays",
         "stopping": None,
     } | changes  # fmt: skip
-    if isinstance(values["policy"], str):
-        values["policy"] = parse_policy(values["policy"])
-    given = chunk.settings_of(**values)
-    return values["problem"].instance, values["policy"], given
+    problem, policy = values.pop("problem"), values.pop("policy")
+    policy = parse_policy(policy) if isinstance(policy, str) else policy
+    values |= {"notions": {problem.name: values["notions"]}}
+    asked_for = SimpleNamespace(horizon=values["checkpoints"][-1], **values)
+    return problem.instance, policy, chunk.settings_of(asked_for, problem, policy)
 
 
 def plays_of(runs, rng):

@@ -34,7 +34,7 @@ from bayesduel.cli.tables import FittingTable, show, table_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from theory import IdentificationBound, Optimum, PreferenceMatrix, StructuredBound
+    from theory import IdentificationBound, PreferenceMatrix, StructuredBound
 
 
 Solver = Literal["prefix", "cvxpy"]
@@ -250,23 +250,20 @@ def _both_constants(request: BoundsOptions) -> None:
         preference, tuple(preference.arm_names or ()), method=request.solver,
         verify=request.verify,
     )  # fmt: skip
-    efficient = None if lower is None else ecw_rmed_constant(preference)
     if note:
         say_warning(note)
-    record = {
+    optima = {}
+    if lower is not None:
+        optima = {"CW": lower, "ECW": ecw_rmed_constant(preference)}
+    record: dict[str, Any] = {
         "num_arms": int(preference.num_arms),
         "copeland_winners": [int(arm) for arm in preference.copeland_winners],
-        "copeland_lower_bound": None if lower is None else float(lower.value),
-        "copeland_lower_bound_winner": None if lower is None else int(lower.winner),
-        "ecw_rmed": None if efficient is None else float(efficient.value),
-        "ecw_rmed_winner": None if efficient is None else int(efficient.winner),
     }
-    optima = {"CW": lower, "ECW": efficient}
-    tables = {
-        program: allocation_table(optimum, preference)
-        for program, optimum in optima.items()
-        if optimum is not None
-    }
+    for name, program in (("copeland_lower_bound", "CW"), ("ecw_rmed", "ECW")):
+        best = optima.get(program)
+        record[name] = None if best is None else float(best.value)
+        record[f"{name}_winner"] = None if best is None else int(best.winner)
+    tables = {x: allocation_table(best, preference) for x, best in optima.items()}
     if out is not None:
         request.save_json(out / "bounds.json", record | {"allocations": tables})
         if tables:
@@ -289,8 +286,17 @@ def _both_constants(request: BoundsOptions) -> None:
         print_json(record)
         return
     request.print_head()
-    if lower is not None and efficient is not None:
-        _print_constants(lower, efficient)
+    if optima:
+        best, efficient = optima.values()
+        rows = [
+            (str(arm), *(f"{optimum.value_by_winner[arm]:.6g}"
+                         f"{' *' if arm == optimum.winner else '  '}"
+                         for optimum in optima.values()))
+            for arm in best.value_by_winner
+        ]  # fmt: skip
+        table = table_of(("winner", "lower bound C*", "ECW-RMED C_E"), rows)
+        title = "Constants: Copeland regret per unit of natural log T"
+        show(console(), title, table, "* the smallest: what a policy may aim at")
         pairs = [
             pair
             for pair in zip(*tables.values(), strict=True)
@@ -298,20 +304,17 @@ def _both_constants(request: BoundsOptions) -> None:
         ]
         pairs.sort(key=lambda pair: [-row["duels_per_log_round"] for row in pair])
         kinds = ("duels_per_log_round", "regret_per_log_round")
-        rows = [
-            (
-                pair[0]["first"],
-                pair[0]["second"],
-                [f"{x[key]:.2f}" if x[key] else "-" for key in kinds for x in pair],
-            )
+        cells = [
+            (pair[0]["first"], pair[0]["second"],
+             [f"{x[key]:.2f}" if x[key] else "-" for key in kinds for x in pair])
             for pair in pairs
-        ]
+        ]  # fmt: skip
         request.print_pairs(
             "Allocations that attain C* (CW) and the ECW-RMED constant (ECW)",
             [f"{x} {what}" for what in ("duels", "regret") for x in optima],
-            rows,
+            cells,
             "per unit of natural log T; CW explores for winner "
-            f"{lower.winner}, ECW for {efficient.winner}",
+            f"{best.winner}, ECW for {efficient.winner}",
             optional=("ECW regret", "CW regret"),
         )
     screen = console()
@@ -320,23 +323,6 @@ def _both_constants(request: BoundsOptions) -> None:
     else:
         screen.print("--all prints what every theorem says of this matrix", style="dim")
     screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
-
-
-def _print_constants(lower: Optimum, efficient: Optimum) -> None:
-    """Print one row per Copeland winner; the best of each column is marked."""
-    rows = [
-        [
-            str(arm),
-            *(
-                f"{best.value_by_winner[arm]:.6g}{' *' if arm == best.winner else '  '}"
-                for best in (lower, efficient)
-            ),
-        ]
-        for arm in lower.value_by_winner
-    ]
-    table = table_of(("winner", "lower bound C*", "ECW-RMED C_E"), rows)
-    title = "Constants: Copeland regret per unit of natural log T"
-    show(console(), title, table, "* the smallest: what a policy may aim at")
 
 
 def _print_theorems(request: BoundsOptions) -> None:

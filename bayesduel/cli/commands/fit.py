@@ -15,10 +15,10 @@ from bayesduel.cli.errors import refuse_given
 from bayesduel.cli.fits import (
     MANY,
     clusters_said,
-    contrast_rows,
     print_contrasts,
     print_parameters,
     print_standings,
+    rows_of_arms,
     save_fit,
     standing_cells,
     with_doubt,
@@ -300,7 +300,7 @@ def _fit_draws(request: FitRequest, model: Any, data: Any, arrays: Any) -> None:
             "reference": request.reference,
             "equivalent": request.equivalent,
             "difference": apart.attrs["difference"],
-            "contrasts": contrast_rows(apart),
+            "contrasts": rows_of_arms(apart),
         }
     if request.as_json:
         print_json(record | {"report": str(report).splitlines()})
@@ -410,13 +410,7 @@ def _fit_mode(request: FitRequest, model: Any, data: Any) -> None:
     out, probability = request.out, request.probability
     with request.working("computing standard errors"):
         standings = mode.standings(request.probability, rng_key=request.seed)
-    columns = {str(name): column.values.tolist() for name, column in standings.items()}
-    rows: list[dict[str, Any]] = [
-        {"arm": arm, **dict(zip(columns, values, strict=True))}
-        for arm, *values in zip(
-            standings["arm"].values.tolist(), *columns.values(), strict=True
-        )
-    ]
+    rows = rows_of_arms(standings)
     shown = rows if request.everything else rows[:MANY]
     compared: list[dict[str, Any]] = []
     if request.reference is not None:
@@ -424,7 +418,7 @@ def _fit_mode(request: FitRequest, model: Any, data: Any) -> None:
             [row["arm"] for row in shown], request.reference, probability=probability,
             equivalent=request.equivalent,
         )  # fmt: skip
-        compared = contrast_rows(apart)
+        compared = rows_of_arms(apart)
     doubts = [] if mode.converged else ["the method did not converge"]
     record = {
         "model": repr(model),

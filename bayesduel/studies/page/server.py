@@ -123,12 +123,7 @@ class TimedProtocol(H11Protocol):
 
 
 class Pace:
-    """How often each judge may send something: so often at once, then so many a second.
-
-    Parameters
-    ----------
-    at_once, per_second : float
-    """
+    """How often each judge may send something: at once, then so many a second."""
 
     def __init__(self, at_once: float = 100.0, per_second: float = 10.0) -> None:
         self._most, self._rate = at_once, per_second
