@@ -625,8 +625,8 @@ def paired_intervals(
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
     >>> shared = 100 * rng.normal(size=(50, 1))
-    >>> found = paired_intervals(shared + rng.normal([[0.0, 2.0]], 1.0, (50, 2)))
-    >>> bool(0.0 < found.low[0] < 2.0 < found.high[0])
+    >>> intervals = paired_intervals(shared + rng.normal([[0.0, 2.0]], 1.0, (50, 2)))
+    >>> bool(0.0 < intervals.low[0] < 2.0 < intervals.high[0])
     True
     """
     table = numeric_array(values, "values")

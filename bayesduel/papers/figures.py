@@ -26,7 +26,6 @@ from bayesduel.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesduel.analysis.measured_nodes import Measurement
     from bayesduel.papers.reproducing import PanelResult, Reproduction
     from theory import RegretBound
 
@@ -78,7 +77,7 @@ def reproduction(
     if recipe.kind in ("regret", "games"):
         games = recipe.kind == "games"
         return regret(
-            _pooled(panels) if games else _tree(panels),
+            _tree(panels),
             notion=recipe.notion,
             band="quantiles 25-75" if games else "standard error",
             bounds=_bounds(panels) if recipe.bounds else None,
@@ -136,56 +135,29 @@ def _bounds(panels: list[PanelResult]) -> str | dict[str, tuple[RegretBound, ...
 
 
 def _tree(panels: list[PanelResult]) -> xr.DataTree:
-    """Return one tree, in which the panels are the instances."""
+    """Return one tree, in which panels are instances; runs on all matrices are one."""
     nodes: dict[str, xr.Dataset] = {"/": xr.Dataset()}
     for result in panels:
         label = result.panel.label
-        for (measured,) in result.measured.values():
-            if measured.preference is not None:
-                arms = list(measured.arms)
+        for measured in result.measured.values():
+            first = measured[0]
+            if len(measured) == 1 and first.preference is not None:
+                arms = list(first.arms)
                 nodes[f"/{label}"] = xr.Dataset(
-                    {"preference": (("arm", "opponent"), measured.preference)},
+                    {"preference": (("arm", "opponent"), first.preference)},
                     coords={"arm": arms, "opponent": arms},
                 )
-            nodes[f"/{label}/{measured.policy}"] = _regret_only(
-                [measured], label, measured.policy
+            dims = "notion", "run", "checkpoint"
+            parts = [one.data["regret"].transpose(*dims).values for one in measured]
+            nodes[f"/{label}/{first.policy}"] = xr.Dataset(
+                {"regret": (dims, np.concatenate(parts, axis=1))},
+                coords={
+                    "notion": first.data["notion"].values,
+                    "checkpoint": first.rounds,
+                },
+                attrs={"instance": label, "policy": first.policy},
             )
     return xr.DataTree.from_dict(nodes)
-
-
-def _pooled(panels: list[PanelResult]) -> xr.DataTree:
-    """Return one tree, in which the runs on all matrices of a panel are one sample."""
-    return xr.DataTree.from_dict(
-        {
-            f"/{result.panel.label}/{measured[0].policy}": _regret_only(
-                measured, result.panel.label, measured[0].policy
-            )
-            for result in panels
-            for measured in result.measured.values()
-        }
-    )
-
-
-def _regret_only(
-    measured: tuple[Measurement, ...] | list[Measurement], instance: str, policy: str
-) -> xr.Dataset:
-    parts = [
-        one.data["regret"].transpose("notion", "run", "checkpoint") for one in measured
-    ]
-    first = parts[0]
-    return xr.Dataset(
-        {
-            "regret": (
-                first.dims,
-                np.concatenate([part.values for part in parts], axis=1),
-            )
-        },
-        coords={
-            "notion": first["notion"].values,
-            "checkpoint": first["checkpoint"].values,
-        },
-        attrs={"instance": instance, "policy": policy},
-    )
 
 
 def _draw_spread(

@@ -139,10 +139,10 @@ def submatrix_constants(
     Examples
     --------
     >>> import bayesduel
-    >>> found = bayesduel.papers.submatrix_constants(
+    >>> constants = bayesduel.papers.submatrix_constants(
     ...     bayesduel.load("sushi"), 3, 5, min_gap=0.01
     ... )
-    >>> len(found.rows), found.mean("ecw") >= found.mean("cw") > 0
+    >>> len(constants.rows), constants.mean("ecw") >= constants.mean("cw") > 0
     (3, True)
     """
     total = integer_from(num_submatrices, 1, "num_submatrices", MOST_SUBMATRICES)

@@ -184,7 +184,7 @@ def base_of(label: str) -> str:
 
     Examples
     --------
-    >>> [base_of(each) for each in ("D-TS:alpha=2", "D-TS, every=9", "D-TS (fixed)")]
+    >>> [base_of(name) for name in ("D-TS:alpha=2", "D-TS, every=9", "D-TS (fixed)")]
     ['D-TS', 'D-TS', 'D-TS']
     """
     return re.split(r":|,|\||  *\(", label, maxsplit=1)[0]

@@ -86,8 +86,8 @@ def forest(
     >>> from bayesduel.votes import Comparisons
     >>> from bayesduel.models import PairwiseBeta
     >>> from bayesduel.inference import fit
-    >>> found = fit(PairwiseBeta(), Comparisons.from_wins([[0, 7], [3, 0]]))
-    >>> plots.forest(found).axes[0].get_xlabel()
+    >>> posterior = fit(PairwiseBeta(), Comparisons.from_wins([[0, 7], [3, 0]]))
+    >>> plots.forest(posterior).axes[0].get_xlabel()
     'probability of beating another arm'
     """
     from bayesduel.inference import standings
@@ -104,7 +104,7 @@ def forest(
     middle = {"utility": 0.0, "elo": ELO_MEAN}.get(table.attrs["score"], 0.5)
     middle = middle if anchor is None else anchor[1]
     within = across_parts(posterior, f"{by}s")
-    table, half = (rows_of.isel(arm=slice(0, max_arms)) for rows_of in (table, half))
+    table, half = (numbers.isel(arm=slice(0, max_arms)) for numbers in (table, half))
     count = table.sizes["arm"]
     rows = np.arange(count)
     colored_rows = [colored[name] for name in table["arm"].values.tolist()]
@@ -675,8 +675,8 @@ def calibration(
     >>> from bayesduel.models import PairwiseBeta
     >>> from bayesduel.votes import Comparisons
     >>> votes = Comparisons.from_wins([[0, 5], [5, 0]])
-    >>> found = calibrate(PairwiseBeta(), votes, method="exact", num_simulations=20)
-    >>> [axes.get_title("left") for axes in plots.calibration(found).axes]
+    >>> ranks = calibrate(PairwiseBeta(), votes, method="exact", num_simulations=20)
+    >>> [axes.get_title("left") for axes in plots.calibration(ranks).axes]
     ['preference', 'log_likelihood']
     """
     from arviz_stats.ecdf_utils import (

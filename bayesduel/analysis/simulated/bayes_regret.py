@@ -86,8 +86,8 @@ def simulated_bayes_regret(
 
     Examples
     --------
-    >>> found = simulated_bayes_regret("d-ts", horizon=10, num_runs=400)
-    >>> bool(abs(found.mean[-1] - 3.028) < 5 * found.standard_error[-1])
+    >>> regret = simulated_bayes_regret("d-ts", horizon=10, num_runs=400)
+    >>> bool(abs(regret.mean[-1] - 3.028) < 5 * regret.standard_error[-1])
     True
     """
     error = SimulationArgumentError

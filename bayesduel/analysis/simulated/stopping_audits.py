@@ -88,10 +88,10 @@ Posterior
 
     Examples
     --------
-    >>> found = audit_stopping(
+    >>> audit = audit_stopping(
     ...     "cyclic", "balanced", rules=["p-value:alpha=0.05"], budget=200, num_runs=100
     ... )
-    >>> found.rows()[0].false_share > 0.2
+    >>> audit.rows()[0].false_share > 0.2
     True
     """
     error = SimulationArgumentError
