@@ -301,14 +301,9 @@ def _measurement(node: xr.DataTree | xr.Dataset, shared: dict[str, Any]) -> Meas
         if "features" in source:
             features = source["features"].transpose("arm", "feature").values
     return Measurement(
-        str(instance or "instance"),
-        str(policy or "policy"),
-        data,
-        preference,
-        arms,
-        features,
-        shared,
-    )
+        str(instance or "instance"), str(policy or "policy"), data, preference, arms,
+        features, shared,
+    )  # fmt: skip
 
 
 def checkpoint_index(

@@ -420,16 +420,9 @@ def _ranking(
         f"simulate at least {FEWEST_RUNS}"
     )  # fmt: skip
     return Ranking(
-        instance,
-        notion,
-        round_,
-        runs,
-        confidence,
-        unseen_share(runs, error),
-        policies,
-        differences,
-        note,
-    )
+        instance, notion, round_, runs, confidence, unseen_share(runs, error), policies,
+        differences, note,
+    )  # fmt: skip
 
 
 def _differences(
@@ -511,17 +504,9 @@ def _ranked(
     worst_runs = np.sort(regret)[-math.ceil(_WORST * regret.size) :]
     share = float(worst_runs.sum()) / float(regret.sum()) if regret.sum() > 0 else 0.0
     return RankedPolicy(
-        label,
-        best,
-        worst,
-        best_seen,
-        worst_seen,
-        float(regret.mean()),
-        median,
-        low,
-        high,
-        share,
-    )
+        label, best, worst, best_seen, worst_seen, float(regret.mean()), median, low,
+        high, share,
+    )  # fmt: skip
 
 
 def _ranks(label: str, apart: list[Difference], count: int) -> tuple[int, int]:

@@ -337,18 +337,9 @@ def _summary_row(
         high,
     )
     return SummaryRow(
-        *names,
-        statistics.num_runs,
-        int(measured.rounds[-1]),
-        regret,
-        measured_slope,
-        bound,
-        winner,
-        ratio,
-        note,
-        "",
-        **others,
-    )
+        *names, statistics.num_runs, int(measured.rounds[-1]), regret, measured_slope,
+        bound, winner, ratio, note, "", **others,
+    )  # fmt: skip
 
 
 def _stops(measured: Measurement) -> dict[str, Any]:

@@ -30,12 +30,9 @@ class FittingTable(Table):
 
     def __init__(self, names: Sequence[str] = (), optional: Sequence[str] = ()) -> None:
         super().__init__(
-            header_style="bold",
-            box=box.SIMPLE_HEAD,
-            pad_edge=False,
-            show_edge=False,
+            header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False,
             collapse_padding=True,
-        )
+        )  # fmt: skip
         self.names, self.optional = tuple(names), tuple(optional)
         self.left_out: list[str] = []
 

@@ -223,15 +223,10 @@ def preference_model(
     if contest_scale is not None:
         more["contest_scale"] = contest_scale
     return kind(
-        zero_sum=True,
-        ties=data.has_ties,
-        order_effect=order_effect,
-        covariates=explained,
-        contest_covariates=bool(data.contest_covariates),
-        residual=residual,
-        learn_scale=residual,
-        **more,
-    )
+        zero_sum=True, ties=data.has_ties, order_effect=order_effect,
+        covariates=explained, contest_covariates=bool(data.contest_covariates),
+        residual=residual, learn_scale=residual, **more,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

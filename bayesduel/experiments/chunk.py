@@ -144,17 +144,13 @@ def settings_of(
     }
     kernel = compiled_as(environment, policy, stopping)
     return Settings(
-        node_names=(problem.name, policy.label),
-        notions=notions,
-        checkpoints=experiment.checkpoints,
-        seed=experiment.seed,
-        shuffle=experiment.shuffle,
-        record=experiment.record,
-        stopping=stopping,
+        node_names=(problem.name, policy.label), notions=notions,
+        checkpoints=experiment.checkpoints, seed=experiment.seed,
+        shuffle=experiment.shuffle, record=experiment.record, stopping=stopping,
         problem=problem,
         request=json.dumps(request, sort_keys=True, separators=(",", ":")),
         kernel=kernel or (policy.label, instance.num_arms),
-    )
+    )  # fmt: skip
 
 
 class Arrays(NamedTuple):
@@ -248,15 +244,11 @@ def chunk_arrays(
     problem = settings.problem
     options = {} if num_lanes is None else {"num_lanes": num_lanes}
     records = driver.run_chunk(
-        problem.environment(settings.notions, shuffle=settings.shuffle),
-        policy,
-        runs=runs,
-        checkpoints=np.asarray(settings.checkpoints, dtype=np.int64),
-        seed=settings.seed,
-        on_progress=on_progress,
-        stopping=settings.stopping,
+        problem.environment(settings.notions, shuffle=settings.shuffle), policy,
+        runs=runs, checkpoints=np.asarray(settings.checkpoints, dtype=np.int64),
+        seed=settings.seed, on_progress=on_progress, stopping=settings.stopping,
         **options,
-    )
+    )  # fmt: skip
     variables = problem.measured(
         records.ledger, records.recommendation, settings.notions
     ) | {"num_events": (("run",), records.events.astype(np.int64))}

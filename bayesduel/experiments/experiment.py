@@ -303,17 +303,9 @@ class Experiment:
         from bayesduel.experiments.execute import run_experiment
 
         return run_experiment(
-            self,
-            jobs=jobs,
-            executor=executor,
-            part=part,
-            shared=shared,
-            format=format,
-            progress=progress,
-            out=out,
-            resume=resume,
-            overwrite=overwrite,
-        )
+            self, jobs=jobs, executor=executor, part=part, shared=shared, format=format,
+            progress=progress, out=out, resume=resume, overwrite=overwrite,
+        )  # fmt: skip
 
     def chunks(self) -> list[Chunk]:
         """Return the chunks of runs that make up the experiment.
@@ -463,17 +455,10 @@ def simulate(
         )
     with _called(instances="instance", policies="policy"):
         experiment = Experiment(
-            [instance],
-            [policy],
-            num_runs=num_runs,
-            horizon=horizon,
-            checkpoints=checkpoints,
-            seed=seed,
-            regret=regret,
-            shuffle=shuffle,
-            record="plays",
-            stopping=stopping,
-        )
+            [instance], [policy], num_runs=num_runs, horizon=horizon,
+            checkpoints=checkpoints, seed=seed, regret=regret, shuffle=shuffle,
+            record="plays", stopping=stopping,
+        )  # fmt: skip
     ((problem, played, settings),) = experiment._settings
     chunk = Chunk(problem.instance, played, range(experiment.num_runs), settings)
     with progress_reporter(enabled=progress) as report:
@@ -577,28 +562,14 @@ def compare(
     ['D-TS', 'RUCB']
     """
     experiment = Experiment(
-        instances,
-        policies,
-        num_runs=num_runs,
-        horizon=horizon,
-        checkpoints=checkpoints,
-        seed=seed,
-        regret=regret,
-        shuffle=shuffle,
-        record=record,
-        stopping=stopping,
-    )
+        instances, policies, num_runs=num_runs, horizon=horizon,
+        checkpoints=checkpoints, seed=seed, regret=regret, shuffle=shuffle,
+        record=record, stopping=stopping,
+    )  # fmt: skip
     return experiment.run(
-        jobs=jobs,
-        executor=executor,
-        part=part,
-        shared=shared,
-        format=format,
-        progress=progress,
-        out=out,
-        resume=resume,
-        overwrite=overwrite,
-    )
+        jobs=jobs, executor=executor, part=part, shared=shared, format=format,
+        progress=progress, out=out, resume=resume, overwrite=overwrite,
+    )  # fmt: skip
 
 
 @contextmanager

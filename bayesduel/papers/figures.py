@@ -77,17 +77,12 @@ def reproduction(
     if recipe.kind in ("regret", "games"):
         games = recipe.kind == "games"
         return regret(
-            _tree(panels),
-            notion=recipe.notion,
+            _tree(panels), notion=recipe.notion,
             band="quantiles 25-75" if games else "standard error",
-            bounds=_bounds(panels) if recipe.bounds else None,
-            log_x=recipe.log_x,
-            log_y=recipe.log_y,
-            columns=recipe.columns if inches >= 5.0 else 1,
-            colors=colors,
-            names=names,
-            width=width,
-        )
+            bounds=_bounds(panels) if recipe.bounds else None, log_x=recipe.log_x,
+            log_y=recipe.log_y, columns=recipe.columns if inches >= 5.0 else 1,
+            colors=colors, names=names, width=width,
+        )  # fmt: skip
     draw = {
         "spread": _draw_spread,
         "exploitation": _draw_exploitation,

@@ -107,12 +107,9 @@ def survival(
     tall = rows * inches / columns * 0.72 + 0.7
     with style.new_figure(inches, height or tall) as figure:
         grid = panel_grid(
-            figure,
-            len(groups),
-            columns,
-            x_label=notion_label(notion),
+            figure, len(groups), columns, x_label=notion_label(notion),
             y_label="share of runs with at least that regret",
-        )
+        )  # fmt: skip
         for axes, (name, members) in zip(grid, groups.items(), strict=True):
             style.name_in_file(axes, name)
             _draw_survival(axes, members, values, look)
@@ -245,13 +242,9 @@ def false_stops(
     after = "each" if audit.look_every == 1 else f"every {audit.look_every}"
     with style.new_figure(inches, height or tall) as figure:
         grid = panel_grid(
-            figure,
-            len(panels),
-            columns,
-            x_label=f"votes, looked at after {after}",
-            y_label="studies stopped\nat a wrong arm",
-            share=True,
-        )
+            figure, len(panels), columns, x_label=f"votes, looked at after {after}",
+            y_label="studies stopped\nat a wrong arm", share=True,
+        )  # fmt: skip
         for axes, (name, members) in zip(grid, panels.items(), strict=True):
             style.name_in_file(axes, name)
             _draw_false_stops(axes, members, looked, look, audit.delta)

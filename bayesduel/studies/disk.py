@@ -229,12 +229,9 @@ class EventLog:
         with reading(path):
             # One object may serve several threads; `writing` and `read` take turns.
             self._connection = sqlite3.connect(
-                _address_of(path, read_only=read_only),
-                uri=True,
-                timeout=wait,
-                isolation_level=None,
-                check_same_thread=False,
-            )
+                _address_of(path, read_only=read_only), uri=True, timeout=wait,
+                isolation_level=None, check_same_thread=False,
+            )  # fmt: skip
         run = self._connection.execute
         try:
             with reading(path):

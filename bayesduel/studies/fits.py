@@ -149,14 +149,9 @@ def fit_votes(
         # In the beginning no arm has been compared.
         warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
         return fit(
-            model,
-            votes,
-            method=model.methods[0],
-            rng_key=state.settings.seed,
-            num_chains=_CHAINS,
-            num_draws=draws,
-            **options,
-        )
+            model, votes, method=model.methods[0], rng_key=state.settings.seed,
+            num_chains=_CHAINS, num_draws=draws, **options,
+        )  # fmt: skip
 
 
 def leader_of(posterior: Fit) -> str | None:

@@ -100,18 +100,12 @@ def decisions(
                 on_progress((start + share * count) / num_runs)
 
         records = run_chunk(
-            PairwiseEnvironment(part[0]),
-            asking.kernel,
-            runs=range(start, start + len(part)),
-            checkpoints=np.array([budget]),
-            seed=seed,
-            event_limit=EVENT_LIMIT,
-            segment_seconds=_SEGMENT_SECONDS,
-            on_progress=report,
-            stopping=rule,
-            manner=asking.manner,
+            PairwiseEnvironment(part[0]), asking.kernel,
+            runs=range(start, start + len(part)), checkpoints=np.array([budget]),
+            seed=seed, event_limit=EVENT_LIMIT, segment_seconds=_SEGMENT_SECONDS,
+            on_progress=report, stopping=rule, manner=asking.manner,
             variations=Variations(part, votes),
-        )
+        )  # fmt: skip
         outcomes.append((records.info["stopped_at"], records.info["answer"]))
     stopped_at, answers = (
         np.concatenate(parts) for parts in zip(*outcomes, strict=True)

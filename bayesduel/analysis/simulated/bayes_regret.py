@@ -106,12 +106,9 @@ def simulated_bayes_regret(
         if run == 0:
             problem.check_policy(chosen, last)
         records = run_chunk(
-            problem.environment(_NOTIONS, shuffle=True),
-            chosen,
-            runs=range(run, run + 1),
-            checkpoints=grid,
-            seed=seed,
-        )
+            problem.environment(_NOTIONS, shuffle=True), chosen,
+            runs=range(run, run + 1), checkpoints=grid, seed=seed,
+        )  # fmt: skip
         regret = problem.measured(records.ledger, records.recommendation, _NOTIONS)
         regrets[run] = regret["regret"][1][0, 0]
     spread = regrets.std(axis=0, ddof=1) / np.sqrt(num_runs)

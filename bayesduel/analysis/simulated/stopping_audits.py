@@ -118,25 +118,17 @@ Posterior
         for label, rule in looked.items():
             done = len(audited) / (len(truths) * len(looked))
             runs = decisions(
-                kernel,
-                rule,
-                preferences,
-                budget=budget,
-                seed=seed,
+                kernel, rule, preferences, budget=budget, seed=seed,
                 on_progress=_part(on_progress, done, len(truths) * len(looked)),
-            )
+            )  # fmt: skip
             named = np.flatnonzero(runs.answers >= 0)
             wrong = np.zeros(num_runs, dtype=bool)
             wrong[named] = ~right[named, runs.answers[named]]
             audited.append(AuditedRule(name, label, runs.votes, wrong))
     return StoppingAudit(
-        policy=policy if isinstance(policy, str) else policy.name,
-        delta=delta,
-        budget=budget,
-        look_every=look_every,
-        seed=seed,
-        rules=tuple(audited),
-    )
+        policy=policy if isinstance(policy, str) else policy.name, delta=delta,
+        budget=budget, look_every=look_every, seed=seed, rules=tuple(audited),
+    )  # fmt: skip
 
 
 def usual_rules(delta: float, width: float, budget: int) -> dict[str, StoppingRule]:

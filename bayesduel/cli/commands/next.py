@@ -93,18 +93,11 @@ def next_(
     from bayesduel.simulation.player import MOST_ARMS
 
     pairs = next_pairs(
-        data,
-        policy,
-        number,
-        prices=None if prices is None else read_prices(prices),
-        exclude=excluded,
-        judge=judge,
-        seed=seed,
-        arm_names=names_between("--arm-names", arm_names),
-        horizon=horizon,
-        retired=names_between("--retired", retired) or (),
-        prune=prune,
-    )
+        data, policy, number, prices=None if prices is None else read_prices(prices),
+        exclude=excluded, judge=judge, seed=seed,
+        arm_names=names_between("--arm-names", arm_names), horizon=horizon,
+        retired=names_between("--retired", retired) or (), prune=prune,
+    )  # fmt: skip
     if policy is None:
         many = data.num_arms > MOST_ARMS
         policy = _OF_MANY_ARMS if many else USUAL_POLICY

@@ -50,14 +50,9 @@ def standing(
     from bayesduel.studies.status import standing as standing_of
 
     result = standing_of(
-        data,
-        delta=delta,
-        model=model,
-        width=width,
-        probability=probability,
-        arm_names=names_between("--arm-names", arm_names),
-        seed=seed,
-    )
+        data, delta=delta, model=model, width=width, probability=probability,
+        arm_names=names_between("--arm-names", arm_names), seed=seed,
+    )  # fmt: skip
     if as_json:
         print_json(result.as_dict() | {"version": version()})
     else:

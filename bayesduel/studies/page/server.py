@@ -316,17 +316,10 @@ class JudgePage:
         The listener is to be one that only this computer reaches.
         """
         config = uvicorn.Config(
-            self.app,
-            http=TimedProtocol,
-            ws="none",
-            lifespan="off",
-            access_log=False,
-            log_config=None,
-            log_level="error",
-            proxy_headers=False,
-            server_header=False,
-            timeout_graceful_shutdown=5,
-        )
+            self.app, http=TimedProtocol, ws="none", lifespan="off", access_log=False,
+            log_config=None, log_level="error", proxy_headers=False,
+            server_header=False, timeout_graceful_shutdown=5,
+        )  # fmt: skip
         return PageServer(config)
 
     @property
