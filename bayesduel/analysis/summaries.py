@@ -322,8 +322,13 @@ def _summary_row(
             *names, 0, 0, None, None, bound, winner, None, note, measured.error,
             **others,
         )  # fmt: skip
-    measured_slope = _last_slope(measured, notion, from_round, to_round)
-    if measured_slope is None:
+    rounds, measured_slope = measured.rounds, None
+    if to_round is not None:
+        rounds = rounds[: checkpoint_index(rounds, to_round, "to_round") + 1]
+    if rounds.size > 1:
+        span = slope_span([measured], from_round, to_round)
+        measured_slope = slope(measured, *span, notion)
+    else:
         note = "; ".join(filter(None, [note, "slope: needs two checkpoints"]))
     ratio = measured_slope.value / bound if measured_slope and bound else None
     statistics = measured.statistics(notion)
@@ -356,17 +361,6 @@ def _stops(measured: Measurement) -> dict[str, Any]:
         "stopped_at_mean": float(ended[stopped].mean()) if stopped.any() else None,
         "wrong_names": int(wrong.sum()),
     }
-
-
-def _last_slope(
-    measured: Measurement, notion: str, from_round: int | None, to_round: int | None
-) -> Slope | None:
-    rounds = measured.rounds
-    if to_round is not None:
-        rounds = rounds[: checkpoint_index(rounds, to_round, "to_round") + 1]
-    if rounds.size < 2:
-        return None
-    return slope(measured, *slope_span([measured], from_round, to_round), notion)
 
 
 def regret_dataframe(result: Result, *, notion: str | None = None) -> pd.DataFrame:

@@ -159,27 +159,22 @@ def checkpoints(text: str | None, horizon: int) -> tuple[int, ...] | None:
             rule = "must be 1 to 100 checkpoints per decade where it is a single number"
             remedy = f"end a list of one round with a comma: {text},"
             raise option_error(option, rule, text, remedy=remedy)
-        return _grid(per_decade, horizon)
+        grid, step = set(), per_decade
+        while True:
+            decade, part = divmod(step, per_decade)
+            # The factor below ten is rounded to 12 digits in integers: no float can
+            # bend the rounds beyond 2^53.
+            value = round(10 ** (part / per_decade) * 10**12) * 10**decade // 10**12
+            if value >= horizon:
+                return (*sorted(grid), horizon)
+            grid.add(value)
+            step += 1
     chosen = [rounds(part, option) for part in text.split(",") if part.strip()]
     if not chosen:
         raise option_error(
             option, "must name a round", text, remedy="give some, or a number"
         )
     return tuple(chosen)
-
-
-def _grid(per_decade: int, horizon: int) -> tuple[int, ...]:
-    """Round 10^(k / per_decade) from 10 on; powers of ten are hit exactly."""
-    rounds, step = set(), per_decade
-    while True:
-        decade, part = divmod(step, per_decade)
-        # The factor below ten is rounded to 12 digits in integers: no float can bend
-        # the rounds beyond 2^53.
-        value = round(10 ** (part / per_decade) * 10**12) * 10**decade // 10**12
-        if value >= horizon:
-            return (*sorted(rounds), horizon)
-        rounds.add(value)
-        step += 1
 
 
 def load_matrix(text: str, argument: str, *, repair: bool = False) -> PreferenceMatrix:

@@ -110,7 +110,15 @@ class VoteOptions:
             "contest_covariates": tuple(getattr(self, "contest_covariate", None) or ()),
         }
         if given.get("soft") is not None:
-            given["soft"] = _soft(given["soft"])
+            from bayesduel.files.user_files import number
+
+            column, *values = given["soft"].rsplit(":", 2)
+            numbers = [number(value.strip()) for value in values]
+            if len(numbers) != 2 or None in numbers or not column.strip():
+                rule = "must be a column, and the values of a sure vote for either arm"
+                remedy = "such as preference:1:2"
+                raise option_error("--soft", rule, given["soft"], remedy=remedy)
+            given["soft"] = column.strip(), *numbers
         return VoteFormat(**given)
 
     def read(self, votes: Path, *, with_judges: bool = False) -> Comparisons:
@@ -281,18 +289,6 @@ def _words(text: str) -> tuple[dict[str, float], ...]:
             words[name] = float(votes)
         meanings.append(words)
     return tuple(meanings)
-
-
-def _soft(text: str) -> tuple[str, float, float]:
-    """Return a column and two values, of ``preference:1:2``."""
-    from bayesduel.files.user_files import number
-
-    column, *values = text.rsplit(":", 2)
-    numbers = [number(value.strip()) for value in values]
-    if len(numbers) != 2 or None in numbers or not column.strip():
-        rule = "must be a column, and the values of a sure vote for either arm"
-        raise option_error("--soft", rule, text, remedy="such as preference:1:2")
-    return column.strip(), numbers[0], numbers[1]  # pyright: ignore[reportReturnType]
 
 
 def names_between(

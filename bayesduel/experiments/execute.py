@@ -163,7 +163,14 @@ def run_experiment(
                         if isinstance(failure, OutputFolderError | OutputWriteError):
                             raise failure
                         if failure is not None:
-                            node = _failed(chunk, failure, experiment.num_runs)
+                            notes = "; ".join(getattr(failure, "__notes__", []))
+                            error = f"{type(failure).__name__}: {failure}"
+                            error += f" ({notes})" if notes else ""
+                            # It has no variables.
+                            node = xr.Dataset(
+                                attrs=node_attributes(chunk)
+                                | {"num_runs": experiment.num_runs, "error": error}
+                            )
                             gathered.failures.setdefault(
                                 chunk.settings.node_names, node
                             )
@@ -205,14 +212,6 @@ def _simulated_there(folder: str, chunk: Chunk) -> None:
         remedy = "name a folder on a disk that they share, or leave it out"
         raise OutputFolderError("shared", rule, folder, remedy=remedy)
     write_chunk(folder, chunk.digest, _simulated(chunk))
-
-
-def _failed(chunk: Chunk, failure: Exception, num_runs: int) -> xr.Dataset:
-    """Return the node of a policy that fails in a run: it has no variables."""
-    notes = "; ".join(getattr(failure, "__notes__", []))
-    error = f"{type(failure).__name__}: {failure}" + (f" ({notes})" if notes else "")
-    attributes = node_attributes(chunk) | {"num_runs": num_runs, "error": error}
-    return xr.Dataset(attrs=attributes)
 
 
 # --- The folder ----------------------------------------------------------------------

@@ -339,15 +339,11 @@ def _name_that_loads(instance: Instance) -> str:
     name = instance.name or ""
     if is_world_name(name) or is_name(name):
         with suppress(ValueError):
-            if expand(name) == [name] and _same(read_instance(name), instance):
-                return name
+            loaded = read_instance(name)
+            words = ("name", "source", "arm_names", "checksum")
+            same = all(getattr(loaded, x) == getattr(instance, x) for x in words)
+            if expand(name) == [name] and same and type(loaded) is type(instance):
+                both = problem_of(loaded), problem_of(instance)
+                if both[0].usual_notions == both[1].usual_notions:
+                    return name
     return ""
-
-
-def _same(first: Instance, second: Instance) -> bool:
-    """Say whether two instances give results of the same bytes."""
-    words = ("name", "source", "arm_names", "checksum")
-    same = all(getattr(first, word) == getattr(second, word) for word in words)
-    if not same or type(first) is not type(second):
-        return False
-    return problem_of(first).usual_notions == problem_of(second).usual_notions

@@ -238,11 +238,17 @@ def draw_line(
             line.rounds, line.low, line.high, color=look.color, alpha=0.18, linewidth=0
         )
         name_in_file(band, panel, line.policy, "band")
+    marked = None
+    if not all_marked:
+        # Evenly spaced on the axis, the last one in any case.
+        x = np.log10(line.rounds) if log_x else line.rounds / line.rounds[-1] * 6.0
+        targets = np.arange(x[-1], x[0] - 1e-9, -max(1.0, np.ceil((x[-1] - x[0]) / 8)))
+        marked = sorted({int(np.argmin(np.abs(x - target))) for target in targets})
     (drawn,) = axes.plot(
         line.rounds, line.mean, color=look.color, marker=look.marker,
         linestyle=look.line, clip_on=not all_marked, markeredgecolor="white",
         markeredgewidth=0.4, zorder=3,
-        markevery=None if all_marked else _marked(line.rounds, log_x=log_x),
+        markevery=marked,
     )  # fmt: skip
     name_in_file(drawn, panel, line.policy)
 
@@ -258,14 +264,6 @@ def draw_points(axes: Axes, line: Line, look: Look) -> None:
         markeredgewidth=0.4, zorder=3, clip_on=False,
     )  # fmt: skip
     name_in_file(points.lines[0], str(axes.get_gid()), line.policy)
-
-
-def _marked(rounds: np.ndarray, *, log_x: bool) -> list[int]:
-    """Return the checkpoints that get a marker: evenly spaced on the axis, the last."""
-    positions = np.log10(rounds) if log_x else rounds / rounds[-1] * 6.0
-    step = max(1.0, np.ceil((positions[-1] - positions[0]) / 8.0))
-    targets = np.arange(positions[-1], positions[0] - 1e-9, -step)
-    return sorted({int(np.argmin(np.abs(positions - target))) for target in targets})
 
 
 def scale_axes(
@@ -408,7 +406,17 @@ def place_at_ends(
     size = float(rows[0][0].get_fontsize()) / 72.0
     lead = 1.4 * size
     heading = heading or []
-    _align_columns(figure, axes, [*rows, *heading], lead, size)
+    # Each column of texts is right of the one before.
+    offset, shifted = lead, [*rows, *heading]
+    count = max(map(len, shifted))
+    for index in range(count):
+        shift = ScaledTranslation(offset, 0.0, figure.dpi_scale_trans)
+        for row in shifted:
+            if index < len(row):
+                row[index].set_transform(axes.transAxes + shift)
+        inside = [row[index] for row in shifted if len(row) == count]
+        widest = max(text.get_window_extent().width for text in inside)
+        offset += widest / figure.dpi + 0.9 * size
     figure.draw_without_rendering()
     ends = [(float(line.rounds[-1]), float(line.mean[-1])) for line in panel.lines]
     places = axes.transAxes.inverted().transform(axes.transData.transform(ends))
@@ -456,19 +464,3 @@ def spread(
     placed = np.empty_like(wanted)
     placed[order] = base + steps
     return placed
-
-
-def _align_columns(
-    figure: StyledFigure, axes: Axes, rows: list[list[Text]], lead: float, size: float
-) -> None:
-    """Shift each column of texts right of the one before."""
-    offset = lead
-    count = max(map(len, rows))
-    for index in range(count):
-        column = [row[index] for row in rows if index < len(row)]
-        shift = ScaledTranslation(offset, 0.0, figure.dpi_scale_trans)
-        for text in column:
-            text.set_transform(axes.transAxes + shift)
-        inside = [row[index] for row in rows if len(row) == count]
-        widest = max(text.get_window_extent().width for text in inside)
-        offset += widest / figure.dpi + 0.9 * size

@@ -377,9 +377,22 @@ def heat_map(
     inches = style.width_in_inches(width)
     fit: Any = posterior
     if isinstance(posterior, PreferenceMatrix | np.ndarray | list | tuple):
-        fit, (names_of_arms, probability, votes) = None, _of_matrix(posterior, max_arms)
+        fit = votes = None
+        matrix = as_preference_matrix(posterior)
+        order = best_first(matrix)[:max_arms]
+        labels = matrix.arm_names or [str(arm) for arm in range(matrix.num_arms)]
+        names_of_arms = [labels[arm] for arm in order]
+        probability = np.array(matrix.values[np.ix_(order, order)])
     else:
-        names_of_arms, probability, votes = _of_fit(fit, max_arms)
+        from bayesduel.inference import standings
+
+        check_pairs(fit, "heat_map")
+        names_of_arms = standings(fit)["arm"].values[:max_arms].tolist()
+        order = [fit.arm_names.index(name) for name in names_of_arms]
+        square = np.ix_(order, order)
+        wins, ties = fit.data.wins, fit.data.ties
+        probability = fit.probability_of_beating().values[square]
+        votes = (wins + wins.T + ties)[square]
     called = shown_names(names, names_of_arms, "arms")
     cmap = shown_maps(colors, {"probabilities": "PuOr"})["probabilities"]
     np.fill_diagonal(probability, np.nan)
@@ -427,32 +440,6 @@ def heat_map(
             words += "; small numbers: votes"
         _caption(figure, fit, words)
     return figure
-
-
-def _of_fit(
-    posterior: Fit, max_arms: int
-) -> tuple[list[str], NDArray[Any], NDArray[Any]]:
-    """Return names, P(row beats column) and votes, the best arm first."""
-    from bayesduel.inference import standings
-
-    check_pairs(posterior, "heat_map")
-    names = standings(posterior)["arm"].values[:max_arms].tolist()
-    order = [posterior.arm_names.index(name) for name in names]
-    square = np.ix_(order, order)
-    wins, ties = posterior.data.wins, posterior.data.ties
-    probability = posterior.probability_of_beating().values[square]
-    return names, probability, (wins + wins.T + ties)[square]
-
-
-def _of_matrix(
-    given: PreferenceMatrix | ArrayLike, max_arms: int
-) -> tuple[list[str], NDArray[Any], None]:
-    """Return names and P(row beats column), the best arm first; there are no votes."""
-    matrix = as_preference_matrix(given)
-    order = best_first(matrix)[:max_arms]
-    labels = matrix.arm_names or [str(arm) for arm in range(matrix.num_arms)]
-    probability = np.array(matrix.values[np.ix_(order, order)])
-    return [labels[arm] for arm in order], probability, None
 
 
 def _write(

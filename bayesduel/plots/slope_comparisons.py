@@ -106,7 +106,12 @@ def slope_ratios(
     tall = inches * (0.6 if inches >= 5.0 else 0.95)
     with style.new_figure(inches, height or tall) as figure:
         axes = figure.subplots()
-        columns = _columns(points)
+        # Instances of nearly one C_E / C* have a column each in place of an axis.
+        hardness = [point.hardness for point in points]
+        columns: dict[str, int] = {}
+        if max(hardness) <= _SPREAD * min(hardness):
+            instances = dict.fromkeys(point.instance for point in points)
+            columns = {name: column for column, name in enumerate(instances)}
         for index, (policy, shown) in enumerate(look.items()):
             of_policy = [point for point in points if point.policy == policy]
             where = np.array([point.hardness for point in of_policy])
@@ -165,15 +170,6 @@ class _Point(NamedTuple):
     def hardness(self) -> float:
         """C_E / C*."""
         return self.efficient / self.optimal
-
-
-def _columns(points: list[_Point]) -> dict[str, int]:
-    """Return the column of each instance; nothing if they have an axis instead."""
-    ratios = [point.hardness for point in points]
-    names = dict.fromkeys(point.instance for point in points)
-    if max(ratios) > _SPREAD * min(ratios):
-        return {}
-    return {name: column for column, name in enumerate(names)}
 
 
 def _points(

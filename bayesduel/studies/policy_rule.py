@@ -132,7 +132,7 @@ class PolicyRule(Rule):
         # What it differs in from its defaults takes a millisecond to find.
         self._name = policy.label
         self._follower: PolicyFollower | None = None
-        self._recalled_snapshot: Any = None
+        self._snapshot: Any = None
         self._recalled = 0
 
     def prepare(self, state: StudyState) -> None:
@@ -145,13 +145,9 @@ class PolicyRule(Rule):
     def _followed(self, state: StudyState) -> PolicyFollower:
         if self._follower is None or not self._follower.is_of(state):
             self._follower = PolicyFollower(self._policy, state)
-            snapshot, self._recalled_snapshot, self._recalled = (
-                self._recalled_snapshot,
-                None,
-                0,
-            )
-            if snapshot is not None and self._follower.resume(snapshot, state):
-                self._recalled = snapshot[1]
+            snapshot, self._snapshot = self._snapshot, None
+            resumed = snapshot is not None and self._follower.resume(snapshot, state)
+            self._recalled = snapshot[1] if resumed else 0
         self._follower.follow(state)
         return self._follower
 
@@ -195,4 +191,4 @@ class PolicyRule(Rule):
 
     def recall(self, snapshot: Any) -> None:
         """Go on from a snapshot, where that is of the same beginning."""
-        self._recalled_snapshot = snapshot
+        self._snapshot = snapshot

@@ -238,7 +238,7 @@ def test_without_any_limit_nothing_is_certain():
 def captions(columns, **options):
     from rich.console import Console
 
-    from bayesduel.cli.rankings import print_rankings
+    from bayesduel.cli.tables import print_rankings
 
     printed = io.StringIO()
     print_rankings(

@@ -11,9 +11,8 @@ import typer
 import bayesduel
 from bayesduel import instances, policies
 from bayesduel.cli.app import app
-from bayesduel.cli.commands.show import any_name
+from bayesduel.cli.commands.show import any_name, described
 from bayesduel.cli.commands.show import shown as shown_of
-from bayesduel.cli.docstrings import described
 from theory.theorems.catalog import known_theorems
 
 

@@ -37,7 +37,7 @@ from bayesduel.cli.output import (
     print_json,
     say_warning,
 )
-from bayesduel.cli.tables import print_summary
+from bayesduel.cli.tables import print_rankings, print_ranks, print_summary
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -431,8 +431,6 @@ class Report:
         intervals : bool
             The whole ranking, with an interval for every difference.
         """
-        from bayesduel.cli.rankings import print_rankings, print_ranks
-
         screen = console()
         for (notion, part), ranked in zip(self._parts, self._rankings, strict=True):
             print_summary(screen, self._summary(part, notion=notion))

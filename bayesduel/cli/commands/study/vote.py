@@ -12,7 +12,7 @@ from bayesduel.cli.output import console, say, say_warning
 from bayesduel.cli.studying import JUDGE, TEXTS, StudyFile
 
 if TYPE_CHECKING:
-    from bayesduel.studies import ArmFiles, JudgeSession, Ticket
+    from bayesduel.studies import ArmFiles, Ticket
 
 _KEYS = {
     "\x1b[D": "left", "\x1bOD": "left", "\xe0K": "left", "h": "left", "1": "left",
@@ -40,6 +40,7 @@ def vote(
     and the one before it when it is pressed again. A named judge who comes back gets
     the question that was left open.
     """
+    from bayesduel.errors import StudyError
     from bayesduel.studies import ArmFiles, JudgeSession
 
     files = None if texts is None else ArmFiles(texts, opened.file, "texts")
@@ -51,28 +52,20 @@ def vote(
                 word = _pressed(ticket)
                 if word == "quit":
                     break
-                _do(judge_session, ticket, word)
+                try:
+                    if word != "undo":
+                        judge_session.answer(ticket.number, word)
+                    elif judge_session.last is not None:
+                        judge_session.undo(judge_session.last)
+                    else:
+                        say("nothing to undo")
+                except StudyError as error:  # Somebody else was faster.
+                    say_warning(str(error))
             else:
                 say(study.resting)
         finally:
             judge_session.leave()
             say(f"answers stored: {judge_session.num_answered}")
-
-
-def _do(judge_session: JudgeSession, ticket: Ticket, word: str) -> None:
-    """Store an answer, unless somebody else was faster; or take the last one back."""
-    from bayesduel.errors import StudyError
-
-    last = judge_session.last
-    try:
-        if word != "undo":
-            judge_session.answer(ticket.number, word)
-        elif last is not None:
-            judge_session.undo(last)
-        else:
-            say("nothing to undo")
-    except StudyError as error:
-        say_warning(str(error))
 
 
 def _pressed(ticket: Ticket) -> str:
