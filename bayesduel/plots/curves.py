@@ -18,26 +18,9 @@ from bayesduel.analysis.measured_nodes import (
 from bayesduel.analysis.slopes import slope, slope_span
 from bayesduel.analysis.text import format_with_error
 from bayesduel.errors import ArgumentError
+from bayesduel.plots import axes as layout
 from bayesduel.plots import style
-from bayesduel.plots.axes import (
-    Panel,
-    band_text,
-    beyond_text,
-    caption_below,
-    draw_line,
-    end_text,
-    head_height,
-    head_panel,
-    label_ends,
-    notion_label,
-    panel_grid,
-    panels,
-    place_at_ends,
-    scale_axes,
-    usual_columns,
-    words_only,
-    wrap_label,
-)
+from bayesduel.plots.axes import Panel
 from bayesduel.plots.bound_curves import (
     AskedBound,
     asked_bounds,
@@ -152,7 +135,7 @@ def regret(
     'round t'
     """
     notion = recorded_notion(result, notion)
-    groups = panels(result, notion, band)
+    groups = layout.panels(result, notion, band)
     look = policy_looks(
         (line.policy for panel in groups for line in panel.lines),
         colors=colors,
@@ -164,7 +147,7 @@ def regret(
     direct = labels == "direct" or (labels == "auto" and len(groups) == 1)
     inches = style.width_in_inches(width)
     if columns is None:
-        columns = usual_columns(len(groups), inches)
+        columns = layout.usual_columns(len(groups), inches)
     columns = min(integer_from(columns, 1, "columns"), len(groups))
     rows = -(-len(groups) // columns)
     drawn = {
@@ -180,9 +163,9 @@ def regret(
     elif not true_or_false(log_y, "log_y"):
         # Bounds far above a linear axis are words.
         drawn = {x.instance: within(drawn[x.instance], x) for x in groups}
-    beyond = [beyond_text(panel, look, log_y=log_y) for panel in groups]
+    beyond = [layout.beyond_text(panel, look, log_y=log_y) for panel in groups]
     heads = [
-        head_height(
+        layout.head_height(
             [*(bound.text for bound in shown), *filter(None, [text])], inches / columns
         )
         for shown, text in zip(drawn.values(), beyond, strict=True)
@@ -192,27 +175,27 @@ def regret(
     wide = inches / columns
     tall = heads + rows * wide * (0.5 if direct and wide >= 5.0 else 0.62) + 0.55
     with style.new_figure(inches, height or tall) as figure:
-        y_label = notion_label(notion)
-        grid = panel_grid(
+        y_label = layout.notion_label(notion)
+        grid = layout.panel_grid(
             figure, len(groups), columns, x_label="round t", y_label=y_label
         )
         for axes, panel, text in zip(grid, groups, beyond, strict=True):
             style.name_in_file(axes, panel.instance)
             for line in panel.lines:
-                draw_line(axes, line, look[line.policy], log_x=log_x)
+                layout.draw_line(axes, line, look[line.policy], log_x=log_x)
             shown = drawn[panel.instance]
             reach = max((x.highest for x in shown if x.makes_room), default=0.0)
-            scale_axes(axes, panel, log_x=log_x, log_y=log_y, reach=reach)
+            layout.scale_axes(axes, panel, log_x=log_x, log_y=log_y, reach=reach)
             handles = draw_bounds(axes, shown, look)
-            handles += words_only(text)
-            head_panel(axes, panel.instance, handles, inches / columns)
-        caption = band_text(groups, band)
+            handles += layout.words_only(text)
+            layout.head_panel(axes, panel.instance, handles, inches / columns)
+        caption = layout.band_text(groups, band)
         if any(bound.slope for shown in drawn.values() for bound in shown):
-            caption = wrap_label(f"{caption}; {_SHADED}", inches)
-        caption_below(figure, caption, {} if direct else look)
+            caption = layout.wrap_label(f"{caption}; {_SHADED}", inches)
+        layout.caption_below(figure, caption, {} if direct else look)
         if direct:
             for axes, panel in zip(grid, groups, strict=True):
-                label_ends(figure, axes, panel, look)
+                layout.label_ends(figure, axes, panel, look)
     return figure
 
 
@@ -274,7 +257,7 @@ def slopes(
     'D-TS'
     """
     notion = recorded_notion(result, notion)
-    groups = panels(result, notion, band)
+    groups = layout.panels(result, notion, band)
     if len(groups) != 1:
         instances = ", ".join(panel.instance for panel in groups)
         raise ArgumentError(
@@ -298,42 +281,42 @@ def slopes(
         axes = figure.subplots()
         style.name_in_file(axes, panel.instance)
         for line in panel.lines:
-            draw_line(axes, line, look[line.policy], log_x=True)
-        scale_axes(axes, panel, log_x=True, log_y=False)
+            layout.draw_line(axes, line, look[line.policy], log_x=True)
+        layout.scale_axes(axes, panel, log_x=True, log_y=False)
         axes.axvspan(start, end, color=style.SHADE, zorder=0, linewidth=0)
         handles = _dashes(axes, panel, requests, start, end)
-        caption = band_text([panel], band)
+        caption = layout.band_text([panel], band)
         if inches < 5.0 and handles:
             # No room above the panel: the margin right of it holds the slopes.
             labels = [f"dashed: {handle.get_label()}" for handle in handles]
-            entries = [wrap_label(label, inches) for label in labels]
+            entries = [layout.wrap_label(label, inches) for label in labels]
             caption, handles = "\n".join([*entries, caption]), []
-        handles += words_only(beyond_text(panel, look))
-        head_panel(axes, panel.instance, handles, inches - 1.6)
+        handles += layout.words_only(layout.beyond_text(panel, look))
+        layout.head_panel(axes, panel.instance, handles, inches - 1.6)
         axes.set_xlabel("round t")
-        axes.set_ylabel(notion_label(notion))
-        caption_below(figure, caption, {})
+        axes.set_ylabel(layout.notion_label(notion))
+        layout.caption_below(figure, caption, {})
         shown = [request.bound for request in requests if request.bound is not None]
         # Write name and slope at the end of each line, under one common heading.
         rows = []
         for line, value in zip(panel.lines, values, strict=True):
             color, name = look[line.policy].text_color, look[line.policy].name
             number = format_with_error(value.value, value.standard_error)
-            first_text = end_text(axes, name, color, bold=True)
-            rows.append([first_text, end_text(axes, number, color)])
+            first_text = layout.end_text(axes, name, color, bold=True)
+            rows.append([first_text, layout.end_text(axes, number, color)])
         first = values[0]
         span = f"{power_text(first.from_round)} to {power_text(first.to_round)}"
         heading = [
-            [end_text(axes, text, style.FAINT)]
+            [layout.end_text(axes, text, style.FAINT)]
             for text in ("regret per log-round,", span)
         ]
         for bound in shown:
             side = "lower bound" if bound.kind == "asymptotic lower" else "upper bound"
             side = "under the model" if "(" in bound.name and len(shown) > 1 else side
-            name = end_text(axes, side, style.INK, bold=True)
-            number = end_text(axes, f"{bound.log_coefficient:.1f}", style.INK)
+            name = layout.end_text(axes, side, style.INK, bold=True)
+            number = layout.end_text(axes, f"{bound.log_coefficient:.1f}", style.INK)
             heading.append([name, number])
-        place_at_ends(figure, axes, panel, rows, look, heading=heading)
+        layout.place_at_ends(figure, axes, panel, rows, look, heading=heading)
     return figure
 
 
@@ -377,7 +360,7 @@ def _dashes(
     for request in requests:
         bound = request.bound
         if bound is None:
-            entries += words_only(request.text)
+            entries += layout.words_only(request.text)
             continue
         dashed: dict[str, Any] = {"color": style.INK, "linewidth": 0.9}
         dashed["linestyle"] = next(styles)

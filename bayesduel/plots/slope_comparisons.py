@@ -16,14 +16,8 @@ from bayesduel.analysis.anchored_bounds import (
 )
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.errors import ArgumentError
+from bayesduel.plots import axes as layout
 from bayesduel.plots import style
-from bayesduel.plots.axes import (
-    by_instance,
-    caption_below,
-    head_panel,
-    runs_text,
-    wrap_label,
-)
 from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import StyledFigure
@@ -99,7 +93,7 @@ def slope_ratios(
     """
     one_of(notion, BOUNDED_NOTIONS, "notion")
     inches, height = style.width_in_inches(width), style.check_height(height)
-    groups = by_instance(result)
+    groups = layout.by_instance(result)
     measurements = [measured for members in groups.values() for measured in members]
     points, left_out = _points(measurements, from_round, to_round, notion)
     look = policy_looks((x.policy for x in measurements), colors=colors, names=names)
@@ -145,12 +139,12 @@ def slope_ratios(
             axes.set_ylim(min(0.0, 1.1 * low), 1.1 * high)
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         style.light_grid(axes, "y")
-        head_panel(axes, "", references, inches)
+        layout.head_panel(axes, "", references, inches)
         which = " of its class" if any(point.model for point in points) else ""
         axes.set_ylabel(f"slope of regret over $C^*${which}")
         texts = [_caption(points, left_out, look), "" if columns else _places(points)]
-        caption = "\n".join(wrap_label(text, inches) for text in texts if text)
-        caption_below(figure, caption, look)
+        caption = "\n".join(layout.wrap_label(text, inches) for text in texts if text)
+        layout.caption_below(figure, caption, look)
     return figure
 
 
@@ -270,7 +264,7 @@ def _places(points: list[_Point]) -> str:
 def _caption(
     points: list[_Point], left_out: list[str], look: Mapping[str, style.Look]
 ) -> str:
-    count = runs_text(point.slope.num_runs for point in points)
+    count = layout.runs_text(point.slope.num_runs for point in points)
     first = points[0].slope
     instances = len({point.instance for point in points})
     plural = "" if instances == 1 else "s"

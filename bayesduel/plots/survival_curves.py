@@ -19,19 +19,8 @@ from bayesduel.analysis.audited_rules import StoppingAudit, false_until
 from bayesduel.analysis.measured_nodes import checkpoint_index, recorded_notion
 from bayesduel.errors import ArgumentError
 from bayesduel.ops.shares import share_interval
+from bayesduel.plots import axes as layout
 from bayesduel.plots import style
-from bayesduel.plots.axes import (
-    TWO_COLUMNS,
-    by_instance,
-    caption_below,
-    head_panel,
-    notion_label,
-    panel_grid,
-    runs_text,
-    usual_columns,
-    words_only,
-    wrap_label,
-)
 from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.policy_looks import policy_looks, rule_looks
 from bayesduel.plots.style import StyledFigure
@@ -91,7 +80,7 @@ def survival(
     'log'
     """
     notion = recorded_notion(result, notion)
-    groups = by_instance(result)
+    groups = layout.by_instance(result)
     shown = [measured for members in groups.values() for measured in members]
     # Regret at the checkpoint, ascending.
     values = {}
@@ -102,25 +91,25 @@ def survival(
         values[id(one)] = np.sort(one.regret(notion)[:, index])
     look = policy_looks((x.policy for x in shown), colors=colors, names=names)
     inches, height = style.width_in_inches(width), style.check_height(height)
-    columns = usual_columns(len(groups), inches)
+    columns = layout.usual_columns(len(groups), inches)
     rows = -(-len(groups) // columns)
     tall = rows * inches / columns * 0.72 + 0.7
     with style.new_figure(inches, height or tall) as figure:
-        grid = panel_grid(
-            figure, len(groups), columns, x_label=notion_label(notion),
+        grid = layout.panel_grid(
+            figure, len(groups), columns, x_label=layout.notion_label(notion),
             y_label="share of runs with at least that regret",
         )  # fmt: skip
         for axes, (name, members) in zip(grid, groups.items(), strict=True):
             style.name_in_file(axes, name)
             _draw_survival(axes, members, values, look)
-            head_panel(axes, name, [], inches / columns)
+            layout.head_panel(axes, name, [], inches / columns)
         rounds = sorted({checkpoint or int(one.rounds[-1]) for one in shown})
         until = " to ".join(map(power_text, dict.fromkeys([rounds[0], rounds[-1]])))
         caption = (
-            f"{runs_text(values[id(one)].size for one in shown)}, regret after "
+            f"{layout.runs_text(values[id(one)].size for one in shown)}, regret after "
             f"{until} rounds; a marker is the largest; dashed: falls like 1/x"
         )
-        caption_below(figure, wrap_label(caption, inches), look)
+        layout.caption_below(figure, layout.wrap_label(caption, inches), look)
     return figure
 
 
@@ -228,7 +217,7 @@ def false_stops(
         panels.setdefault(audited.instance, []).append(audited)
     inches, height = style.width_in_inches(width), style.check_height(height)
     columns = 2 if len(panels) == 4 else min(len(panels), 3)
-    columns = columns if inches >= TWO_COLUMNS else 1
+    columns = columns if inches >= layout.TWO_COLUMNS else 1
     rows = -(-len(panels) // columns)
     tall = rows * max(1.9, inches / columns * 0.7) + 0.8
     # Numbers of votes at which there is a look, evenly on a log scale.
@@ -241,7 +230,7 @@ def false_stops(
     )
     after = "each" if audit.look_every == 1 else f"every {audit.look_every}"
     with style.new_figure(inches, height or tall) as figure:
-        grid = panel_grid(
+        grid = layout.panel_grid(
             figure, len(panels), columns, x_label=f"votes, looked at after {after}",
             y_label="studies stopped\nat a wrong arm", share=True,
         )  # fmt: skip
@@ -250,16 +239,18 @@ def false_stops(
             _draw_false_stops(axes, members, looked, look, audit.delta)
             none = [look[x.rule].name for x in members if not x.row().false_share]
             words = f"no study stopped at a wrong arm: {', '.join(none)}"
-            head_panel(axes, name, words_only(words if none else ""), inches / columns)
+            layout.head_panel(
+                axes, name, layout.words_only(words if none else ""), inches / columns
+            )
         top = max([audit.delta, *(axes.dataLim.ymax for axes in grid)])
         # Room for the width of a line at 0.
         grid[0].set_ylim(-0.03 * top, min(1.02, 1.05 * top))
-        runs = runs_text(audited.num_runs for audited in audit.rules)
+        runs = layout.runs_text(audited.num_runs for audited in audit.rules)
         caption = (
             f"{audit.policy} asks; {runs} of at most {audit.budget:,} votes; bands: "
             f"exact 95 % intervals; gray line: the accepted error, {audit.delta:g}"
         )
-        caption_below(figure, wrap_label(caption, inches), look)
+        layout.caption_below(figure, layout.wrap_label(caption, inches), look)
     return figure
 
 

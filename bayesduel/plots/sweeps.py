@@ -20,27 +20,9 @@ from bayesduel.analysis.measured_nodes import checkpoint_index, recorded_notion
 from bayesduel.arguments.literals import literal
 from bayesduel.arguments.named_objects import word_of
 from bayesduel.errors import ArgumentError
+from bayesduel.plots import axes as layout
 from bayesduel.plots import style
-from bayesduel.plots.axes import (
-    BANDS,
-    Line,
-    Panel,
-    band_text,
-    beyond_text,
-    by_instance,
-    caption_below,
-    draw_line,
-    draw_points,
-    head_panel,
-    label_ends,
-    line_of,
-    notion_label,
-    panel_grid,
-    scale_regret,
-    usual_columns,
-    words_only,
-    wrap_label,
-)
+from bayesduel.plots.axes import Line, Panel
 from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import StyledFigure
@@ -126,7 +108,7 @@ def sweep(
     >>> figure.axes[0].get_xlabel(), figure.axes[0].get_xscale()
     ('alpha', 'log')
     """
-    one_of(band, BANDS, "band")
+    one_of(band, layout.BANDS, "band")
     notion = recorded_notion(result, notion)
     swept = sweep_of(result, parameter, at, notion, band)
     look = policy_looks(
@@ -136,30 +118,30 @@ def sweep(
     )
     log_x, log_y = _log_x(swept, log_x), true_or_false(log_y, "log_y")
     inches, height = style.width_in_inches(width), style.check_height(height)
-    columns = usual_columns(len(swept.panels), inches)
+    columns = layout.usual_columns(len(swept.panels), inches)
     rows = -(-len(swept.panels) // columns)
     direct = len(swept.panels) == 1
     moved = f" (with it {', '.join(swept.moved)})" if swept.moved else ""
     share = 0.5 if direct and inches >= 5.0 else 0.66
     tall = rows * inches / columns * share + 0.7
     with style.new_figure(inches, height or tall) as figure:
-        grid = panel_grid(
+        grid = layout.panel_grid(
             figure,
             len(swept.panels),
             columns,
             x_label=swept.parameter + moved,
-            y_label=notion_label(notion),
+            y_label=layout.notion_label(notion),
         )
         for axes, panel in zip(grid, swept.panels, strict=True):
             style.name_in_file(axes, panel.instance)
             for line in panel.lines:
                 if line.rounds.size < _TREND and not line.is_level:
-                    draw_points(axes, line, look[line.policy])
+                    layout.draw_points(axes, line, look[line.policy])
                 else:
-                    draw_line(
+                    layout.draw_line(
                         axes, line, look[line.policy], log_x=log_x, all_marked=True
                     )
-            scale_regret(axes, panel, log_y=log_y)
+            layout.scale_regret(axes, panel, log_y=log_y)
             values = np.array(swept.values)
             first, last = values[0], values[-1]
             if log_x:
@@ -183,12 +165,12 @@ def sweep(
                 axes.axvline(
                     value, color=color, linestyle=_DOTS, linewidth=1.1, zorder=1
                 )
-            words = words_only(beyond_text(panel, look, log_y=log_y))
-            head_panel(axes, panel.instance, words, inches / columns)
-        caption = wrap_label(_caption(swept, band), inches)
-        caption_below(figure, caption, {} if direct else look)
+            words = layout.words_only(layout.beyond_text(panel, look, log_y=log_y))
+            layout.head_panel(axes, panel.instance, words, inches / columns)
+        caption = layout.wrap_label(_caption(swept, band), inches)
+        layout.caption_below(figure, caption, {} if direct else look)
         if direct:
-            label_ends(figure, grid[0], swept.panels[0], look)
+            layout.label_ends(figure, grid[0], swept.panels[0], look)
     return figure
 
 
@@ -226,7 +208,7 @@ def _set_ticks(axes: Axes, values: np.ndarray, *, log_x: bool) -> None:
 
 def _caption(swept: Sweep, band: str) -> str:
     until = ", ".join(map(power_text, swept.rounds))
-    text = f"regret after {until} rounds, {band_text(list(swept.panels), band)}"
+    text = f"regret after {until} rounds, {layout.band_text(list(swept.panels), band)}"
     values = swept.values
     inside = {x for x in swept.defaults.values() if values[0] <= x <= values[-1]}
     if inside:
@@ -282,8 +264,8 @@ def sweep_of(
 ) -> Sweep:
     """Find the lines of a sweep; see :func:`bayesduel.plots.sweep`."""
     drawn = [
-        (measured, line_of(measured, notion, band))
-        for members in by_instance(result).values()
+        (measured, layout.line_of(measured, notion, band))
+        for members in layout.by_instance(result).values()
         for measured in members
     ]
     of_policies = [_of_policy(*pair) for pair in drawn]

@@ -12,16 +12,9 @@ import numpy as np
 from jaxtyping import Bool
 
 from bayesduel.errors import StudyError, UnknownNameError, errors_about, near_and_all
+from bayesduel.studies import rules
 from bayesduel.studies.events import Asked, GoldAsked
-from bayesduel.studies.rules import (
-    Balanced,
-    Information,
-    Rule,
-    SetRule,
-    generator,
-    least_of,
-    question_about,
-)
+from bayesduel.studies.rules import Rule
 from bayesduel.studies.settings import RULES, Settings
 from bayesduel.studies.state import StudyState
 from theory import pair_prices
@@ -38,9 +31,11 @@ _ROUNDING = 1e-9  # Rounding of sums of prices, relative to the cost that is all
 def rule_of(settings: Settings) -> Rule:
     """Return what asks, for pairs or for sets."""
     if settings.choose_from > 2:
-        return SetRule(settings)
+        return rules.SetRule(settings)
     if settings.policy in RULES:
-        return Balanced() if settings.policy == "balanced" else Information()
+        return (
+            rules.Balanced() if settings.policy == "balanced" else rules.Information()
+        )
     # Only what asks is imported.
     from bayesduel.studies.policy_rule import PolicyRule
 
@@ -113,7 +108,7 @@ def next_question(
         if dear := _too_dear(state, judge, names, times, replaces=first.number):
             return dear
         reason = f"the other order of question {first.number}"
-        proposal = question_about(
+        proposal = rules.question_about(
             first.arms[::-1], first.rule, reason, twin_of=first.number
         )
         context = context if first.context is None else first.context
@@ -139,7 +134,7 @@ def next_question(
         if context is None and settings.contexts:
             context = _context_of(state, proposal, number)
         # From the left to the right: each order of a pair as often.
-        cards, rng = [*proposal.arms], generator(state, -number)
+        cards, rng = [*proposal.arms], rules.generator(state, -number)
         if state.is_of_sets:
             rng.shuffle(cards)
         else:
@@ -243,11 +238,11 @@ def _proposal(
         )
     floor, counts = settings.floor, state.told_pairs
     if floor and (short := allowed & (counts < floor)).any():
-        pair = least_of(counts, short, generator(state, number))
+        pair = rules.least_of(counts, short, rules.generator(state, number))
         reason = f"{int(counts[pair])} of the {floor} votes that every pair shall have"
-        return question_about(pair, "floor", reason)
+        return rules.question_about(pair, "floor", reason)
     if state.shares and (late := _newcomers(state, allowed)):
-        if generator(state, f"late/{number}").random() < state.shares[late[0]]:
+        if rules.generator(state, f"late/{number}").random() < state.shares[late[0]]:
             return _for_newcomer(state, allowed, late[0])
         others = allowed.copy()
         others[late] = others[:, late] = False
@@ -257,7 +252,7 @@ def _proposal(
         if request.duel and allowed[pair]:
             total = request.duel["votes"]
             reason = f"vote {request.issued + 1} of {total} that were asked for"
-            return question_about(pair, policy, reason, request=request.number)
+            return rules.question_about(pair, policy, reason, request=request.number)
     return rule.propose(state, allowed, number)
 
 
@@ -272,7 +267,7 @@ def _asked_anew(
         if allowed.any(axis=1)[[*arms]].all() and (question.is_set or allowed[arms]):
             reason = f"question {question.number} has no answer yet"
             request = question.request if question.request in state.requests else None
-            return question_about(
+            return rules.question_about(
                 arms, question.rule, reason, replaces=question.number, request=request
             )
     return None
@@ -292,7 +287,7 @@ def _context_of(state: StudyState, question: Asked, number: int) -> str:
     }
     least = min(counts.values())
     pool = [text for text, count in counts.items() if count == least]
-    return generator(state, f"context/{number}").choice(pool)
+    return rules.generator(state, f"context/{number}").choice(pool)
 
 
 def _newcomers(state: StudyState, allowed: Bool[np.ndarray, "K K"]) -> list[int]:
@@ -316,4 +311,4 @@ def _for_newcomer(
     apart = np.where(met == met.min(), np.abs(share - share[arm]), np.inf)
     reason = f"{state.arms[arm]} came late: near it, and met least often"
     pair = arm, int(apart.argmin())
-    return question_about(pair, state.settings.policy, reason)
+    return rules.question_about(pair, state.settings.policy, reason)

@@ -17,17 +17,9 @@ from bayesduel.arguments.control_characters import refuse_control_characters, vi
 from bayesduel.errors import OutputWriteError, StudyError, StudyFileError, errors_as
 from bayesduel.files.folders import as_path
 from bayesduel.models.base import PreferenceModel
-from bayesduel.studies import events, snapshots
+from bayesduel.studies import events, exchange, snapshots
 from bayesduel.studies.disk import FORMAT, EventLog, closed_block, reading, write_new
 from bayesduel.studies.events import BEGINNING, Event, Record, answers_to
-from bayesduel.studies.exchange import (
-    answers_frame,
-    fitting_rows,
-    new_rows,
-    rows_of,
-    votes_of_study,
-    write_frame,
-)
 from bayesduel.studies.fits import judged_votes, num_votes_in, votes_of
 from bayesduel.studies.questions import check_policy, next_question, rule_of
 from bayesduel.studies.rules import Rule
@@ -932,9 +924,9 @@ class Study:
         else:
             data = (read_sets if of_sets else read_comparisons)(votes, **columns)
             named = source or visible(str(votes))
-        given_rows = rows_of(data)
+        given_rows = exchange.rows_of(data)
         with self._writing() as state:
-            rows = fitting_rows(state, given_rows, data.arm_names, "votes")
+            rows = exchange.fitting_rows(state, given_rows, data.arm_names, "votes")
             counts = [row.written() for row in rows]
             for event in () if again else self.events():
                 known = event.number in state.imports
@@ -974,10 +966,10 @@ class Study:
             Votes that count from now on, and those that did before.
         """
         refuse_control_characters(source, "source", StudyError)
-        arms, theirs = votes_of_study(other)
+        arms, theirs = exchange.votes_of_study(other)
         with self._writing() as state:
-            rows = new_rows(theirs, self.events(), state)
-            rows = fitting_rows(state, rows, arms, "other")
+            rows = exchange.new_rows(theirs, self.events(), state)
+            rows = exchange.fitting_rows(state, rows, arms, "other")
             if rows:
                 counts = [row.written() for row in rows]
                 source, keys = source or visible(str(other)), [row.key for row in rows]
@@ -1113,14 +1105,14 @@ class Study:
         """
         with self._turn:
             state = self._current()
-            return answers_frame(self.events()[: state.last], state)
+            return exchange.answers_frame(self.events()[: state.last], state)
 
     def export_votes(self, path: str | os.PathLike[str]) -> None:
         """Write :meth:`to_dataframe` to a new file: Parquet for ``.parquet``, else CSV.
 
         Parquet needs pyarrow.
         """
-        write_frame(self.to_dataframe(), as_path("path", path, StudyError))
+        exchange.write_frame(self.to_dataframe(), as_path("path", path, StudyError))
 
     # What simulations say
 
