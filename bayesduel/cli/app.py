@@ -40,23 +40,12 @@ _RANK = {name: rank for rank, name in enumerate(_FIRST)}
 """The order of commands in the help; others follow by name."""
 
 _PARAMETERS = {
-    "blocked": "block",
-    "contest_covariates": "contest_covariate",
-    "group": "by",
-    "instances": "instance",
-    "n": "number",
-    "name": "figure",
-    "num_runs": "runs",
-    "num_warmup": "warmup",
-    "panels": "panel",
-    "path": "file",
-    "policies": "policy",
-    "prior": "prior_scale",
-    "rng_key": "seed",
-    "shuffle": "no_shuffle",
-    "ticket": "number",
-    "ties": "tie_columns",
-}
+    "blocked": "block", "contest_covariates": "contest_covariate", "group": "by",
+    "instances": "instance", "n": "number", "name": "figure", "num_runs": "runs",
+    "num_warmup": "warmup", "panels": "panel", "path": "file", "policies": "policy",
+    "prior": "prior_scale", "rng_key": "seed", "shuffle": "no_shuffle",
+    "ticket": "number", "ties": "tie_columns",
+}  # fmt: skip
 """Parameters of commands that are not called as the argument that they become."""
 
 

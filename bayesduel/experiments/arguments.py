@@ -118,16 +118,9 @@ def check_checkpoints(values: Any, horizon: int, num_arms: int) -> tuple[int, ..
 
 
 _TAKEN = (
-    "arm",
-    "best_set",
-    "choice_probabilities",
-    "choice_sets",
-    "feature",
-    "features",
-    "opponent",
-    "preference",
-    "prices",
-)
+    "arm", "best_set", "choice_probabilities", "choice_sets", "feature", "features",
+    "opponent", "preference", "prices",
+)  # fmt: skip
 """Names in the node of an instance that are not policies."""
 
 

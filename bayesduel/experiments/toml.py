@@ -35,27 +35,15 @@ from theory.arguments import short_repr
 from theory.preferences import PreferenceMatrix
 
 KEYS = (
-    "instances",
-    "policies",
-    "num_runs",
-    "horizon",
-    "checkpoints",
-    "seed",
-    "regret",
-    "shuffle",
-    "record",
-    "stopping",
-)
+    "instances", "policies", "num_runs", "horizon", "checkpoints", "seed", "regret",
+    "shuffle", "record", "stopping",
+)  # fmt: skip
 """Keys of a file: the arguments of an experiment, in this order."""
 
 _CALLED = {
-    "environment": "instances",
-    "instance": "instances",
-    "environments": "instances",
-    "matrices": "instances",
-    "rounds": "horizon",
-    "no_shuffle": "shuffle",
-}
+    "environment": "instances", "instance": "instances", "environments": "instances",
+    "matrices": "instances", "rounds": "horizon", "no_shuffle": "shuffle",
+}  # fmt: skip
 """Names that users give to keys, beside those that are spelled alike."""
 
 _OF_A_RUN = ("dask", "executor", "jobs", "out", "overwrite", "part", "resume")

@@ -434,12 +434,7 @@ def _jackknife(
 
 
 KINDS: dict[str, Callable[[ClaimCase], Check]] = {
-    "less": _less,
-    "rises-less": _rises_less,
-    "similar": _similar,
-    "spread": _spread,
-    "less-spread": _less_spread,
-    "more-diverse": _more_diverse,
-    "converges": _converges,
+    "less": _less, "rises-less": _rises_less, "similar": _similar, "spread": _spread,
+    "less-spread": _less_spread, "more-diverse": _more_diverse, "converges": _converges,
     "linear": _linear,
-}
+}  # fmt: skip

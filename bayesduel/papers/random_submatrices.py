@@ -155,12 +155,9 @@ def submatrix_constants(
     workers = worker_count(jobs)
     require_folder(out, resume=resume, overwrite=overwrite)
     request = {
-        "matrix_sha256": sampler.matrix.checksum,
-        "size": sampler.size,
-        "min_gap": sampler.min_gap,
-        "seed": sampler.seed,
-        "version": __version__,
-    }
+        "matrix_sha256": sampler.matrix.checksum, "size": sampler.size,
+        "min_gap": sampler.min_gap, "seed": sampler.seed, "version": __version__,
+    }  # fmt: skip
     rows: dict[int, SubmatrixRow] = {}
     try:
         with (

@@ -147,24 +147,15 @@ def line_of(measured: Measurement, notion: str, band: str) -> Line:
 
 
 _NOTIONS = {
-    "copeland": "Copeland",
-    "copeland_losses": "Copeland (losses)",
-    "copeland_zoghi": "Copeland (Zoghi, doubled)",
-    "copeland_binary": "binary Copeland",
-    "condorcet_mean": "Condorcet (mean gap)",
-    "condorcet_sum": "strong (sum of gaps)",
-    "condorcet_max": "strong (larger gap)",
-    "weak": "weak (smaller gap)",
-    "weak_binary": "binary weak",
-    "strong_binary": "binary strong",
-    "borda": "Borda",
-    "expected_reward": "expected-reward",
-    "mnl_no_choice": "no-choice",
-    "no_choice": "no-choice",
-    "utility_sum": "utility",
-    "topk": "top-k",
+    "copeland": "Copeland", "copeland_losses": "Copeland (losses)",
+    "copeland_zoghi": "Copeland (Zoghi, doubled)", "copeland_binary": "binary Copeland",
+    "condorcet_mean": "Condorcet (mean gap)", "condorcet_sum": "strong (sum of gaps)",
+    "condorcet_max": "strong (larger gap)", "weak": "weak (smaller gap)",
+    "weak_binary": "binary weak", "strong_binary": "binary strong", "borda": "Borda",
+    "expected_reward": "expected-reward", "mnl_no_choice": "no-choice",
+    "no_choice": "no-choice", "utility_sum": "utility", "topk": "top-k",
     "topk_means": "top-k",
-}
+}  # fmt: skip
 
 _LOWEST = 1e-3
 """Where an axis begins that reaches to a bound far above, per highest regret."""

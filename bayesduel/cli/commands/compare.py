@@ -191,17 +191,10 @@ class ExperimentOptions:
 
 
 _ARGUMENTS = {
-    "instance": "instances",
-    "policy": "policies",
-    "runs": "num_runs",
-    "horizon": "horizon",
-    "checkpoints": "checkpoints",
-    "regret": "regret",
-    "stopping": "stopping",
-    "record": "record",
-    "seed": "seed",
-    "no_shuffle": "shuffle",
-}
+    "instance": "instances", "policy": "policies", "runs": "num_runs",
+    "horizon": "horizon", "checkpoints": "checkpoints", "regret": "regret",
+    "stopping": "stopping", "record": "record", "seed": "seed", "no_shuffle": "shuffle",
+}  # fmt: skip
 """Arguments of an experiment, by the option that sets them."""
 
 

@@ -11,15 +11,9 @@ from bayesduel.cli.tables import show, table_of
 KNOWN_FEATURES = "features of the arms"
 
 What = Literal[
-    "instances",
-    "families",
-    "pair-worlds",
-    "policies",
-    "regrets",
-    "worlds",
-    "subset-policies",
-    "subset-regrets",
-]
+    "instances", "families", "pair-worlds", "policies", "regrets", "worlds",
+    "subset-policies", "subset-regrets",
+]  # fmt: skip
 
 REGRETS = {
     "copeland": "best score minus the mean score of the two arms (default)",

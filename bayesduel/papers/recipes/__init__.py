@@ -197,13 +197,9 @@ def load(name: str) -> Recipe:
     claims = tuple(_claim(claim, panels) for claim in data.pop("claims", ()))
     notes = tuple(data.pop("notes", ()))
     options = {
-        "kind": "regret",
-        "notion": "copeland",
-        "columns": 2,
-        "log_x": True,
-        "log_y": False,
-        "bounds": False,
-    }
+        "kind": "regret", "notion": "copeland", "columns": 2, "log_x": True,
+        "log_y": False, "bounds": False,
+    }  # fmt: skip
     return Recipe(
         name=name, **(options | data), panels=panels, claims=claims, notes=notes
     )

@@ -10,14 +10,10 @@ from bayesduel.files.folders import as_path
 from bayesduel.studies.study import Study, Ticket
 
 IMAGE_TYPES = {
-    ".avif": "image/avif",
-    ".gif": "image/gif",
-    ".jpeg": "image/jpeg",
-    ".jpg": "image/jpeg",
-    ".png": "image/png",
-    ".svg": "image/svg+xml",
+    ".avif": "image/avif", ".gif": "image/gif", ".jpeg": "image/jpeg",
+    ".jpg": "image/jpeg", ".png": "image/png", ".svg": "image/svg+xml",
     ".webp": "image/webp",
-}
+}  # fmt: skip
 """Types of files that browsers show as an image, by suffix."""
 
 
