@@ -146,8 +146,9 @@ class PolicyRule(Rule):
         if self._follower is None or not self._follower.is_of(state):
             self._follower = PolicyFollower(self._policy, state)
             snapshot, self._snapshot = self._snapshot, None
-            resumed = snapshot is not None and self._follower.resume(snapshot, state)
-            self._recalled = snapshot[1] if resumed else 0
+            self._recalled = 0
+            if snapshot is not None and self._follower.resume(snapshot, state):
+                self._recalled = snapshot[1]
         self._follower.follow(state)
         return self._follower
 

@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -359,7 +359,8 @@ class Study:
     def close(self) -> None:
         """Close the file; keep what a long study, or a policy, has come to."""
         state, path = self._state, self.path
-        with self._turn, suppress(StudyError):  # It is closed, or gone.
+        # What is kept is lost where the study is closed already, or gone.
+        with self._turn, closing(self._log), suppress(StudyError):
             if state is not None:
                 number, digest = state.last, state.digest
                 policy = None if self._rule is None else self._rule.snapshot(state)
@@ -370,7 +371,6 @@ class Study:
                     prefix = self._log.prefix(number)
                     snapshot = snapshots.Snapshot(number, prefix, state)
                     snapshots.save(path, "state", snapshot)
-        self._log.close()
 
     def __enter__(self) -> Self:
         return self
