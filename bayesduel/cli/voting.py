@@ -40,6 +40,12 @@ Decimal = Literal[".", ","]
 Contradiction = Literal["tie", "nothing"]
 
 
+WHERE = option(
+    "COLUMN=VALUE: Rows to read; also with !=, <, <=, > and >=. Repeat for several "
+    "conditions, all of which must hold."
+)
+
+
 @dataclass(frozen=True)
 class VoteOptions:
     """Which columns of a table hold votes on pairs, and which rows are read."""
@@ -68,10 +74,7 @@ class VoteOptions:
     weight: str | None = option(
         "COLUMN: Column of weights: votes that a row counts as."
     )
-    where: list[str] | None = option(
-        "COLUMN=VALUE: Rows to read; also with !=, <, <=, > and >=. Repeat for "
-        "several conditions, all of which must hold."
-    )
+    where: list[str] | None = WHERE
     missing: WithoutAnswer = option(
         "Rows without an arm or an answer (empty, NA, null ...): an error, left out, "
         "or, of all but empty cells, names.",

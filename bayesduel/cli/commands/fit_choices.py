@@ -10,7 +10,7 @@ from bayesduel.cli.options import argument, command, option
 from bayesduel.cli.output import Output, console, print_json, say_warning, version
 from bayesduel.cli.parse import option_error
 from bayesduel.cli.tables import show, table_of
-from bayesduel.cli.voting import FitOptions, names_between, require_file
+from bayesduel.cli.voting import WHERE, FitOptions, names_between, require_file
 
 if TYPE_CHECKING:
     from bayesduel.inference import Fit
@@ -47,10 +47,7 @@ def fit_choices(
     ),
     person: str | None = option("COLUMN: Column of who chose."),
     none: str | None = option('WORD: What stands for "none of them".'),
-    where: list[str] | None = option(
-        "COLUMN=VALUE: Rows to read; also with !=, <, <=, > and >=. Repeat for "
-        "several conditions, all of which must hold."
-    ),
+    where: list[str] | None = WHERE,
     dry_run: bool = option("Only print ten rows, as they were understood."),
     model: ChoiceModel = option(
         "One coefficient for all, or one for each person.", default="conditional"
