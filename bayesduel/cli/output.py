@@ -292,17 +292,16 @@ def degrade_encodings() -> None:
 def _in_ascii(error: UnicodeError) -> tuple[bytes, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    text = error.object[error.start : error.end]
-    return b"".join(map(_ascii_form, text)), error.end
-
-
-def _ascii_form(character: str) -> bytes:
-    if character in _ASCII:
-        return _ASCII[character].encode()
-    if "\udc80" <= character <= "\udcff":  # A byte of a name that was never text.
-        return bytes([ord(character) - 0xDC00])
-    plain = unicodedata.normalize("NFKD", character).encode("ascii", "ignore")
-    return plain or b"?"
+    plain = b""
+    for character in error.object[error.start : error.end]:
+        if character in _ASCII:
+            plain += _ASCII[character].encode()
+        elif "\udc80" <= character <= "\udcff":  # A byte of a name, never text.
+            plain += bytes([ord(character) - 0xDC00])
+        else:
+            letters = unicodedata.normalize("NFKD", character)
+            plain += letters.encode("ascii", "ignore") or b"?"
+    return plain, error.end
 
 
 def defined(data: Any) -> Any:

@@ -119,14 +119,10 @@ def reading(path: Path) -> Iterator[None]:
         remedy = RESTORE
         if not os.access(path, os.R_OK):
             remedy = "allow reading it, or name another file"
-        elif _code_of(error).startswith(_LOCKED):
+        elif str(getattr(error, "sqlite_errorname", "")).startswith(_LOCKED):
             rule = "is locked: another program holds the file"
             remedy = "end it, and try again"
         raise StudyFileError(str(path), rule, remedy=remedy) from error
-
-
-def _code_of(error: BaseException | None) -> str:
-    return getattr(error, "sqlite_errorname", "") or ""
 
 
 @contextmanager
@@ -137,7 +133,7 @@ def writing_to(path: Path) -> Iterator[None]:
             yield
     except StudyError as error:
         cause = error.__cause__
-        code = _code_of(cause)
+        code = str(getattr(cause, "sqlite_errorname", ""))
         if not code.startswith(_UNWRITABLE):
             raise
         remedy = (

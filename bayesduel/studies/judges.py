@@ -70,13 +70,10 @@ def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float:
     >>> round(krippendorff_alpha(["aa", "aa", "bb", "ab"]), 3)
     0.533
     """
-    whole = [list(unit) for unit in units if len(unit) > 1]
+    whole = [Counter(unit) for unit in units if len(unit) > 1]
     names = {answer: None for unit in whole for answer in unit}
-    column = {answer: number for number, answer in enumerate(names)}
-    counts = np.zeros((len(whole), len(names)))
-    for row, unit in enumerate(whole):
-        for answer in unit:
-            counts[row, column[answer]] += 1
+    counts = np.array([[float(unit[name]) for name in names] for unit in whole])
+    counts = counts.reshape(len(whole), len(names))
     answers, totals = counts.sum(axis=1), counts.sum(axis=0)
     number = totals.sum()
     # Ordered pairs of different answers, each unit weighted to its number of answers.
