@@ -417,8 +417,8 @@ def _execute_there(
         kind, group, size = program(waiting[0]), [waiting.popleft()], 1
         if slots is not None and kind in seconds:
             # The last groups are small, so that no worker waits for another one.
-            most_each = len(waiting) // (2 * slots)
-            size = min(int(_GROUP_SECONDS / max(seconds[kind], 1e-6)), most_each)
+            largest = len(waiting) // (2 * slots)
+            size = min(int(_GROUP_SECONDS / max(seconds[kind], 1e-6)), largest)
         while len(group) < size and waiting and program(waiting[0]) == kind:
             group.append(waiting.popleft())
         return group

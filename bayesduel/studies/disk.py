@@ -221,7 +221,7 @@ class EventLog:
     ) -> None:
         self.path, self.wait = path, wait
         self._turn = threading.RLock()
-        self._place = _identity_of(path)
+        self._identity = _identity_of(path)
         with reading(path):
             # One object may serve several threads; `writing` and `read` take turns.
             self._connection = sqlite3.connect(
@@ -412,7 +412,7 @@ class EventLog:
     @property
     def is_moved(self) -> bool:
         """Whether the file that was opened is no longer the one at its path."""
-        return _identity_of(self.path) != self._place
+        return _identity_of(self.path) != self._identity
 
     def wait_at_most(self, seconds: float) -> None:
         """Wait so long for other programs that hold the file, and not two minutes."""
@@ -421,7 +421,7 @@ class EventLog:
             self._connection.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}")
 
     def _check_file(self) -> None:
-        if _identity_of(self.path) != self._place:
+        if _identity_of(self.path) != self._identity:
             raise StudyFileError(
                 str(self.path),
                 "the file was deleted or replaced while it was open; nothing of this "

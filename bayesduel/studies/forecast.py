@@ -183,7 +183,7 @@ def _votes_of(state: StudyState) -> Int[np.ndarray, "vote 3"]:
     # a coin for the policy, and none for the rules.
     both, votes = np.ix_(state.active, state.active), []
     won = state.wins[both].astype(np.int64)
-    for counts, counted in ((won, 1), (state.told_wins[both] - won, 0)):
+    for counts, counted in ((won, 1), (state.policy_wins[both] - won, 0)):
         first, second = np.nonzero(counts)
         pairs = np.column_stack([first, second, np.full(len(first), counted)])
         votes.append(np.repeat(pairs, counts[first, second], axis=0))

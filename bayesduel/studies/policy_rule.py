@@ -172,7 +172,7 @@ class PolicyRule(Rule):
             pair = first, second
             return question_about(pair, policy, reason, request=number, duel=duel)
         among = near_pairs(allowed, first, second)
-        pair = least_of(state.told_pairs, among, generator(state, number))
+        pair = least_of(state.policy_pairs, among, generator(state, number))
         wanted = f"{state.arms[first]} against {state.arms[second]}"
         reason = f"in place of {wanted}, which may not be asked here"
         return question_about(pair, policy, reason, duel=duel)

@@ -236,7 +236,7 @@ def _proposal(
             f"all questions of the budget of {budget} votes have been asked; "
             f"{len(state.waiting)} of them still wait for an answer"
         )
-    floor, counts = settings.floor, state.told_pairs
+    floor, counts = settings.floor, state.policy_pairs
     if floor and (short := allowed & (counts < floor)).any():
         pair = rules.least_of(counts, short, rules.generator(state, number))
         reason = f"{int(counts[pair])} of the {floor} votes that every pair shall have"
@@ -292,7 +292,7 @@ def _context_of(state: StudyState, question: Asked, number: int) -> str:
 
 def _newcomers(state: StudyState, allowed: Bool[np.ndarray, "K K"]) -> list[int]:
     # Arms that came late and have too few votes, the one with the fewest first.
-    votes = state.told_pairs.sum(axis=1)
+    votes = state.policy_pairs.sum(axis=1)
     usual = np.median([votes[arm] for arm in state.active if arm not in state.shares])
     late = [arm for arm in state.shares if allowed[arm].any() and votes[arm] < usual]
     return sorted(late, key=lambda arm: votes[arm])
@@ -304,10 +304,10 @@ def _for_newcomer(
     # The pair that tells most about where an arm stands. Of the arms that it met least
     # often, the one whose share of votes is nearest to its own; each share has two
     # votes more, one of them won, so that it begins at 1/2.
-    won = state.told_wins.sum(axis=1) + 1.0
-    lost = state.told_wins.sum(axis=0) + 1.0
+    won = state.policy_wins.sum(axis=1) + 1.0
+    lost = state.policy_wins.sum(axis=0) + 1.0
     share = won / (won + lost)
-    met = np.where(allowed[arm], state.told_pairs[arm], np.iinfo(np.int64).max)
+    met = np.where(allowed[arm], state.policy_pairs[arm], np.iinfo(np.int64).max)
     apart = np.where(met == met.min(), np.abs(share - share[arm]), np.inf)
     reason = f"{state.arms[arm]} came late: near it, and met least often"
     pair = arm, int(apart.argmin())

@@ -70,8 +70,8 @@ class Balanced(Rule):
         self, state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
     ) -> Asked | str:
         """Return the pair."""
-        pair = least_of(state.told_pairs, allowed, generator(state, number))
-        count = int(state.told_pairs[pair])
+        pair = least_of(state.policy_pairs, allowed, generator(state, number))
+        count = int(state.policy_pairs[pair])
         reason = f"no pair has fewer votes and open questions than {count}"
         return question_about(pair, "balanced", reason)
 

@@ -150,7 +150,7 @@ class StudyState:
         ``wins[i, j]`` counts votes for i against j; ``ties`` and ``out`` (questions
         without an answer) are symmetric; ``shown[i, j]`` counts questions with i on the
         left.
-    told_wins, told_pairs, policy_events : array, array, list
+    policy_wins, policy_pairs, policy_events : array, array, list
         What policies see: each tie is a vote for either arm by a coin; votes of each
         pair, with those that are out; and the votes in their order.
     requests, unissued : dict
@@ -196,9 +196,9 @@ class StudyState:
         self.ties = self.wins.copy()
         self.out: Int64[np.ndarray, "K K"] = np.zeros((count, count), dtype=np.int64)
         self.shown = self.out.copy()
-        self.told_wins = self.out.copy()
+        self.policy_wins = self.out.copy()
         self.epoch_wins = self.out.copy()
-        self.told_pairs = self.out.copy()
+        self.policy_pairs = self.out.copy()
         self.blocked = np.eye(count, dtype=bool)
         for names in settings.blocked:
             pair = self.arms.index(names[0]), self.arms.index(names[1])
@@ -492,8 +492,8 @@ class StudyState:
         unit.is_aside = self.record(unit.voter).is_aside
         unit.beyond = unit.outcome != "skip" and not unit.is_aside and self.is_spent
         self._count(unit, +1)
-        is_told = self.is_vote(unit) and not unit.is_set
-        self._resolve(unit, self._told_left(unit) if is_told else None)
+        is_for_policy = self.is_vote(unit) and not unit.is_set
+        self._resolve(unit, self._is_for_left(unit) if is_for_policy else None)
         return None
 
     def _outcome_of(self, unit: Question) -> str | None:
@@ -568,7 +568,7 @@ class StudyState:
             return f"arm {added.name!r} is there"
         self.arms.append(added.name)
         self.is_retired.append(False)
-        for table in ("wins", "ties", "out", "shown", "told_wins", "told_pairs",
+        for table in ("wins", "ties", "out", "shown", "policy_wins", "policy_pairs",
                       "blocked"):  # fmt: skip
             setattr(self, table, np.pad(getattr(self, table), (0, 1)))
         self.blocked[-1, -1] = True
@@ -782,7 +782,7 @@ class StudyState:
 
     def _count_out(self, unit: Question, change: int) -> None:
         if len(unit.arms) == 2:
-            for table in (self.out, self.told_pairs):
+            for table in (self.out, self.policy_pairs):
                 table[unit.arms] += change
                 table[unit.arms[::-1]] += change
 
@@ -811,13 +811,13 @@ class StudyState:
             (for_first, ties_for_first),
             (for_second, tied - ties_for_first),
         ):
-            self.told_pairs[pair] += total
+            self.policy_pairs[pair] += total
             if won:
                 self.wins[pair] += change * won
             if tied:
                 self.ties[pair] += change * tied
             if won or ties:
-                self.told_wins[pair] += change * (won + ties)
+                self.policy_wins[pair] += change * (won + ties)
             pair = pair[::-1]
 
     def _count_all(self, unit: Question, change: int, *, waits: bool) -> None:
@@ -847,12 +847,12 @@ class StudyState:
             self.num_votes += change
             if not unit.is_set:
                 counts, _ = _counts_of(str(unit.outcome), 2)
-                ties_for_first = counts[-1] * self._told_left(unit)
+                ties_for_first = counts[-1] * self._is_for_left(unit)
                 self._count_pair(unit.arms, counts, ties_for_first, change)
 
     # The policy
 
-    def _told_left(self, unit: Question) -> bool:
+    def _is_for_left(self, unit: Question) -> bool:
         # Whether the policy is told a vote for the left arm.
         if unit.outcome == "tie":
             return coin(self.settings.seed, unit.number)
@@ -861,7 +861,7 @@ class StudyState:
     def _begin_anew(self) -> None:
         # What the policy went through no longer holds: it begins from counts.
         self.epoch += 1
-        self.epoch_wins = self.told_wins.copy()
+        self.epoch_wins = self.policy_wins.copy()
         self.policy_events, self.requests, self.unissued = [], {}, {}
 
     def _resolve(self, unit: Question, left: bool | None) -> None:

@@ -43,7 +43,7 @@ def assert_replays(study: Study) -> None:
         state = study._current()
         assert same(state, second._current())
     counted = state.wins + state.wins.T + state.ties + state.out
-    assert (state.told_pairs == counted).all()
+    assert (state.policy_pairs == counted).all()
     waiting = [x for x in state.requests.values() if x.issued < x.duel["votes"]]
     assert list(state.unissued.values()) == waiting
 

@@ -32,8 +32,8 @@ def test_a_tie_is_no_win_and_a_skip_no_vote(make):
     study.skip(second)
     votes = study.comparisons()
     assert (votes.num_votes, votes.wins.sum()) == (1, 0)
-    told_wins = study._current().told_wins
-    assert told_wins.sum() == 1
+    policy_wins = study._current().policy_wins
+    assert policy_wins.sum() == 1
     assert study.status().skipped == 1
     assert_replays(study)
 
@@ -253,9 +253,9 @@ def test_votes_from_a_file_count(make, tmp_path):
     assert study.import_votes(path) == 7
     votes = study.comparisons()
     assert (votes.wins[0, 2], votes.ties[0, 2]) == (4, 3)
-    told_wins = study._current().told_wins
-    assert told_wins.sum() == 7
-    assert told_wins[0, 2] in (5, 6)
+    policy_wins = study._current().policy_wins
+    assert policy_wins.sum() == 7
+    assert policy_wins[0, 2] in (5, 6)
     assert (study.status().imported, study.status().ties) == (7, 3)
     assert_replays(study)
     path.write_text("left,right,winner\ntea,beer,left\n")
