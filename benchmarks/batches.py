@@ -4,7 +4,8 @@
 with a :class:`bayesduel.Player` that asks n questions at a time, and is told the
 answers of all of them before it asks again. After each batch a look is taken at
 :class:`bayesduel.stopping.AnytimeEvidence`. Votes are those that were asked for, so the
-last batch counts in full. ``docs/how_to/batches.md`` draws the result.
+last batch counts in full. On recorded votes (``arena-15``) :func:`bayesduel.next_pairs`
+asks, and each question uses up one vote. ``docs/how_to/batches.md`` draws the result.
 """
 
 import argparse
@@ -19,10 +20,13 @@ import bayesduel
 from bayesduel import Player, stopping
 from bayesduel.ops.scalar.uncompiled import unpacked
 from bayesduel.stopping.base import count, look
+from benchmarks.recorded_votes import Recorded, batches_by_next_pairs, right_within
+from benchmarks.replay import DATA
 
 POLICIES = ("d-ts+", "rd-ts:cost=duels", "track-and-stop", "random:distinct=true")
 SIZES = (1, 8, 20, 32, 128)
-WIDTHS = {"sushi": 0.05}
+WORLDS = ("cyclic", "bradley-terry-20", "sushi", "arena-15")
+WIDTHS = {"sushi": 0.05, "arena-15": 0.05}
 """Where the best arms are close: pairs within it of 1/2 count either way."""
 _SEED = 1618
 
@@ -33,22 +37,17 @@ def bradley_terry(num_arms: int = 20) -> np.ndarray:
     return 1.0 / (1.0 + np.exp(utilities - utilities[:, None]))
 
 
-def worlds() -> dict[str, np.ndarray]:
-    """Return the matrices by name."""
-    cyclic = bayesduel.load("cyclic").values
-    sushi = bayesduel.load("sushi").values
-    return {"cyclic": cyclic, "bradley-terry-20": bradley_terry(), "sushi": sushi}
-
-
-def right_within(matrix: np.ndarray, width: float) -> set[int]:
-    """Return the arms that are winners once pairs within the width count for them."""
-    at_most = (matrix > 0.5 - width).sum(axis=1) - 1
-    at_least = (matrix > 0.5 + width).sum(axis=1)
-    return {int(arm) for arm in np.flatnonzero(at_most >= at_least.max())}
+def worlds(name: str) -> np.ndarray | Recorded:
+    """Return a matrix, or recorded votes that answer questions."""
+    if name in DATA:
+        return DATA[name]()
+    if name == "bradley-terry-20":
+        return bradley_terry()
+    return bayesduel.load(name).values
 
 
 def votes_until_named(
-    matrix: np.ndarray,
+    world: np.ndarray | Recorded,
     policy: str,
     size: int,
     run: int,
@@ -57,20 +56,37 @@ def votes_until_named(
     width: float = 0.0,
 ) -> tuple[int, int]:
     """Return the votes of a run until an arm is named, and the arm; -1 for none."""
-    rng = np.random.default_rng((_SEED, run))
-    order = rng.permutation(len(matrix))
-    player = Player(policy, num_arms=len(matrix), seed=run)
-    rule = stopping.AnytimeEvidence(delta, width)
-    state = unpacked(rule.new_state(len(matrix)))
+    is_recorded = isinstance(world, Recorded)
+    num_arms = len(world.arms) if is_recorded else len(world)
+    order = np.arange(num_arms)
+    if not is_recorded:
+        rng = np.random.default_rng((_SEED, run))
+        order = rng.permutation(num_arms)
+        player = Player(policy, num_arms=num_arms, seed=run)
+
+    def batches():
+        """Yield the winner and loser of each vote of a batch, or None for a tie."""
+        if is_recorded:
+            yield from batches_by_next_pairs(world, policy, run, size)
+            return
+        while True:
+            batch = []
+            for first, second in player.ask(size):
+                won = bool(rng.random() < world[order[first], order[second]])
+                player.tell(first, second, won)
+                batch.append((first, second) if won else (second, first))
+            yield batch
+
+    state = unpacked(stopping.AnytimeEvidence(delta, width).new_state(num_arms))
     votes = 0
-    while votes < most:
-        for first, second in player.ask(size):
-            won = bool(rng.random() < matrix[order[first], order[second]])
-            player.tell(first, second, won)
-            count(state, first, second, int(won), int(not won))
-            votes += 1
-        if (found := look(state, False)).stopped:
-            return votes, int(order[found.answer])
+    for batch in batches():
+        for winner, loser in filter(None, batch):
+            count(state, winner, loser, 1, 0)
+        votes += len(batch)
+        if (verdict := look(state, False)).stopped:
+            return votes, int(order[verdict.answer])
+        if votes >= most:
+            break
     return votes, -1
 
 
@@ -78,13 +94,14 @@ def measured(
     name: str, policy: str, size: int, runs: int, delta: float, most: int
 ) -> dict[str, object]:
     """Return mean and median of the votes of some runs, with the standard error."""
-    matrix, began = worlds()[name], time.perf_counter()
+    world, began = worlds(name), time.perf_counter()
     width = WIDTHS.get(name, 0.0)
-    found = [
-        votes_until_named(matrix, policy, size, run, delta, most, width)
+    results = [
+        votes_until_named(world, policy, size, run, delta, most, width)
         for run in range(runs)
     ]
-    votes, answers = (np.array(each) for each in zip(*found, strict=True))
+    votes, answers = np.array(results).T
+    matrix = world.matrix.values if isinstance(world, Recorded) else world
     wrong = set(answers[answers >= 0].tolist()) - right_within(matrix, width)
     return {
         "world": name,
@@ -103,25 +120,25 @@ def measured(
 def main() -> None:
     """Print a line per world, policy and size, and save all of them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--world", nargs="+", default=list(worlds()))
+    parser.add_argument("--world", nargs="+", default=list(WORLDS))
     parser.add_argument("--policy", nargs="+", default=list(POLICIES))
     parser.add_argument("--size", nargs="+", type=int, default=list(SIZES))
     parser.add_argument("--delta", type=float, default=0.05)
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--most", type=int, default=10**6)
     parser.add_argument("--out", type=Path)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     rows = []
-    for name in asked.world:
-        for policy in asked.policy:
-            for size in asked.size:
-                given = name, policy, size, asked.runs, asked.delta, asked.most
-                rows.append(measured(*given))
+    for name in arguments.world:
+        for policy in arguments.policy:
+            for size in arguments.size:
+                plan = arguments.runs, arguments.delta, arguments.most
+                rows.append(measured(name, policy, size, *plan))
                 print(json.dumps(rows[-1]), flush=True)
-    if asked.out is not None:
+    if arguments.out is not None:
         lines = ",\n  ".join(json.dumps(row) for row in rows)
-        text = f'{{"delta": {asked.delta}, "rows": [\n  {lines}\n]}}\n'
-        asked.out.write_text(text, "utf-8")
+        text = f'{{"delta": {arguments.delta}, "rows": [\n  {lines}\n]}}\n'
+        arguments.out.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

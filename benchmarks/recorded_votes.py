@@ -7,9 +7,10 @@ used that has an arm in common.
 """
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,6 +36,13 @@ MOST_ROUNDS = LONGEST_HORIZON
 
 _MOST_AT_ONCE = 200
 """Questions that a study asks at once; before, a tenth of the votes so far."""
+
+
+def right_within(matrix: np.ndarray, width: float) -> set[int]:
+    """Return the arms that are winners once pairs within the width count for them."""
+    at_most = (matrix > 0.5 - width).sum(axis=1) - 1
+    at_least = (matrix > 0.5 + width).sum(axis=1)
+    return {int(arm) for arm in np.flatnonzero(at_most >= at_least.max())}
 
 
 @dataclass(frozen=True)
@@ -200,6 +208,39 @@ def _full(recorded: Recorded, order: Any = slice(None)) -> Box:
     return Box(wins, ties, np.zeros_like(wins), np.zeros_like(wins))
 
 
+def batches_by_next_pairs(
+    recorded: Recorded, who: str, run: int, size: int
+) -> Iterator[list[tuple[int, int] | None]]:
+    """Yield for each batch of questions the winner and loser of every vote.
+
+    ``next_pairs`` alone asks, ``size`` questions at once: it begins anew from the
+    counts each time. A pair without votes is excluded. ``None`` stands for a tie, which
+    the policy is told as a win by a fair coin.
+    """
+    rng = np.random.default_rng((run, 2718, size))
+    order = rng.permutation(len(recorded.arms))
+    box = _full(recorded, order)
+    wins = np.zeros_like(box.wins)
+    # So that its program is at hand, whatever Python would take.
+    Player(who, len(order)).ask()
+    while True:
+        left = box.wins + box.wins.T + box.ties
+        spent = np.argwhere(np.triu(left == 0, 1)).tolist()
+        if 2 * len(spent) == len(order) * (len(order) - 1):
+            return
+        votes = []
+        for first, second, _ in next_pairs(wins, who, size, seed=run, exclude=spent):
+            if not _count_left(box, first, second):
+                continue  # It has run out in this batch.
+            ties = box.ties[first, second]
+            won = _draw(box, rng, first, second)
+            winner, loser = (first, second) if won else (second, first)
+            wins[winner, loser] += 1
+            is_tie = box.ties[first, second] < ties
+            votes.append(None if is_tie else (int(order[winner]), int(order[loser])))
+        yield votes
+
+
 def played_by_next_pairs(
     recorded: Recorded,
     who: str,
@@ -208,36 +249,18 @@ def played_by_next_pairs(
     size: int,
     enough: Callable[[np.ndarray], bool],
 ) -> np.ndarray:
-    """Return the same where ``next_pairs`` alone asks, ``size`` questions at once.
-
-    It begins anew from the counts each time. A pair without votes is excluded. Stops
-    after wins that are ``enough``.
-    """
-    rng = np.random.default_rng((run, 2718, size))
-    order = rng.permutation(len(recorded.arms))
-    box, votes = _full(recorded, order), 0
-    told, found = np.zeros_like(box.wins), []
-    # So that its program is at hand, whatever Python would take.
-    Player(who, len(order)).ask()
-    while len(found) < grid.size:
-        left = box.wins + box.wins.T + box.ties
-        spent = np.argwhere(np.triu(left == 0, 1)).tolist()
-        if 2 * len(spent) == len(order) * (len(order) - 1):
-            break
-        before = len(found)
-        for one, other, _ in next_pairs(told, who, size, seed=run, exclude=spent):
-            if not _count_left(box, one, other):
-                continue
-            won = _draw(box, rng, one, other)
-            told[(one, other) if won else (other, one)] += 1
-            votes += 1
-            if len(found) < grid.size and votes == grid[len(found)]:
-                found.append(box.used_wins.copy())
-        if any(enough(each) for each in found[before:]):
-            break
-    wins = np.zeros((len(found), *told.shape), dtype=np.int64)
-    wins[:, order[:, None], order[None, :]] = found
-    return wins
+    """Return the same where ``next_pairs`` alone asks, until wins are ``enough``."""
+    wins, number = np.zeros_like(recorded.wins), 0
+    counts: list[np.ndarray] = []
+    for vote in chain.from_iterable(batches_by_next_pairs(recorded, who, run, size)):
+        number += 1
+        if vote is not None:
+            wins[vote] += 1
+        if number == grid[len(counts)]:
+            counts.append(wins.copy())
+            if len(counts) == grid.size or enough(wins):
+                break
+    return np.array(counts, dtype=np.int64).reshape(-1, *wins.shape)
 
 
 def played(recorded: Recorded, who: str, grid: np.ndarray, run: int) -> np.ndarray:

@@ -23,12 +23,12 @@ from bayesduel.models import BradleyTerry
 from bayesduel.models.fit.fitting import fit
 from bayesduel.stopping import AnytimeEvidence, PosteriorProbability
 from bayesduel.votes import Comparisons
-from benchmarks.batches import right_within
 from benchmarks.recorded_votes import (
     Recorded,
     most_voted,
     played,
     played_by_next_pairs,
+    right_within,
 )
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"

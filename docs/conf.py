@@ -10,6 +10,8 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import nbformat
+from docutils import nodes
 from jupyter_cache import get_cache
 from jupyter_cache.executors import load_executor
 from sphinx.util.index_entries import split_index_msg
@@ -54,6 +56,15 @@ if (_HERE / "install.md").exists():  # Tests build a few pages without the other
 os.environ.setdefault("BAYESDUEL_NOTEBOOK_RUNS", "16")
 os.environ.setdefault("BAYESDUEL_NOTEBOOK_SUBMATRICES", "50")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_HERE / "_build" / "compiled"))
+for _path in (_HERE / "notebooks").glob("*.ipynb"):
+    _notebook = nbformat.read(_path, as_version=4)
+    if any("BAYESDUEL_NOTEBOOK_RUNS" in _cell.source for _cell in _notebook.cells):
+        _notebook.cells[0].source += (
+            "\n\n:::{note}\nOutputs on this page come from at most "
+            f"{os.environ['BAYESDUEL_NOTEBOOK_RUNS']} runs. Statements about what "
+            "surprised come from 50 or more, and may differ from these outputs.\n:::"
+        )
+        nbformat.write(_notebook, _path)
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(_HERE / "_build" / "executed")
 nb_execution_timeout = 900
@@ -164,8 +175,19 @@ def _complete_search_index(app):
     return ()
 
 
+def _describe_figures(app, doctree):
+    # Figures that cells draw have no text of their own for those who cannot see them.
+    for image in doctree.findall(nodes.image):
+        section = image.parent
+        while section is not None and not isinstance(section, nodes.section):
+            section = section.parent
+        if "alt" not in image and section is not None:
+            image["alt"] = f"Figure: {section[0].astext()}"
+
+
 def setup(app):
     """Connect the handlers above."""
+    app.connect("doctree-read", _describe_figures)
     app.connect("env-before-read-docs", _execute_notebooks)
     app.connect("html-collect-pages", _complete_search_index)
     app.connect("autodoc-skip-member", _without_imported_names)

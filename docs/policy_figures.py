@@ -116,7 +116,7 @@ def _lines(
         text += (
             " Dashed: slope of the asymptotic lower bound $C^*\\log t$ for policies "
             f"without a model, starting at the circle (round {anchor:,}). Compare "
-            "steepness, not height."
+            "how much both rise after it, not their height."
         )
     elif curve["kind"] == "policy":
         text += (

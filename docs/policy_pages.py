@@ -142,7 +142,7 @@ def _page(entry: dict, figure: list[str]) -> str:
         rule = [rule[0].removeprefix(_RULE).lstrip(), *rule[1:]]
     lines = ["```{eval-rst}", ".. index::", *(f"   ! single: {x}" for x in sought),
              "```", "", f"# {label}", "",
-             f"*{entry['plain_title']}*, in Python and at the shell `{name}`.", "",
+             f"*{entry['plain_title']}*. Name in Python and the shell: `{name}`.", "",
              *(_restructured(intro) if intro else []),
              "```console", entry["example"], "```", "",
              "## The rule", "", *_restructured(rule),
@@ -152,7 +152,10 @@ def _page(entry: dict, figure: list[str]) -> str:
     for key, each in entry["parameters"].items():
         meaning = _markdown(each["meaning"])
         lines.append(f"| `{key}` | `{each['default']}` | {meaning} |")
-    none = ["None with known constants. Orders, if any, are under the rule."]
+    none = [
+        "No theorem with explicit constants. If the order of the regret is proved, it "
+        "stands under *Assumptions*."
+    ]
     lines += ["", "## Theorems", "", *(_theorems(entry) or none)]
     note = _NOTES.get(entries()[name].family)
     if note is not None:
@@ -167,12 +170,19 @@ def _restructured(lines: list[str]) -> list[str]:
     return ["```{eval-rst}", *linked, "```", ""]
 
 
+_REGRETS = {
+    "copeland": "Copeland",
+    "condorcet_mean": "gap (`condorcet_mean`)",
+    "weak_binary": "weak (`weak_binary`: rounds without the best arm)",
+}
+
+
 def _theorems(entry: dict) -> list[str]:
     lines = []
     for each in entry["theorems"]:
         lines += [f"**{each['name']}**, {{func}}`{each['function']}`.", ""]
         if each["kind"]:
-            regret = each["regret"].replace("copeland", "Copeland")
+            regret = _REGRETS.get(each["regret"], f"`{each['regret']}`")
             lines += [f"{each['kind'].capitalize()} bound on {regret} regret, "
                       f"{each['source']}."]  # fmt: skip
         if each["assumes"]:
@@ -204,7 +214,7 @@ def _values(entry: dict) -> list[str]:
             rows.append(f"| {name} | {applied.theorem.name} | {_markdown(text)} |")
     if len(reasons) == 1 and all(reasons):
         reason = _markdown(reasons.pop())
-        return [f"With the default parameters the bound is not defined: {reason}."]
+        return [f"With the default parameters the theorem does not apply: {reason}."]
     return ["| matrix | theorem | bound, default parameters |", "|---|---|---|", *rows]
 
 

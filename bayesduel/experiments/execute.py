@@ -577,6 +577,7 @@ def _prepare_worker(parent: int, most_objects: tuple[int, int, int]) -> None:
 def dask_executor(address: str, workers: int) -> Iterator[Executor]:
     """Give an executor of Dask, for the length of the block."""
     try:
+        from dask import config
         from distributed import Client, LocalCluster
     except ImportError as error:
         raise ImportError(
@@ -588,7 +589,10 @@ def dask_executor(address: str, workers: int) -> Iterator[Executor]:
         raise SimulationArgumentError("dask", rule, address, remedy=remedy)
     cluster: Any = nullcontext(address)
     if address == "local":
-        with unreached_children():
+        # A profile of the stacks of workers, a hundred times a second, is for pages
+        # that nobody opens: it took a tenth of their time.
+        quiet = {"distributed.worker.profile.enabled": False}
+        with unreached_children(), config.set(quiet):
             cluster = LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,

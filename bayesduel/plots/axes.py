@@ -23,6 +23,7 @@ from theory.arguments import one_of
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int64
     from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
     from matplotlib.text import Text
 
     from bayesduel.analysis.measured_nodes import Result
@@ -335,8 +336,24 @@ def head_height(texts: list[str], inches: float) -> float:
     return lines * (0.13 if inches < 3.45 else 0.165) + 0.05
 
 
+def _level_heads(figure: StyledFigure) -> None:
+    # Raise what stands above the panels of a row so that all names are at one height.
+    rows: dict[int, list[tuple[Axes, Legend]]] = {}
+    for axes in figure.axes:
+        spec, legend = axes.get_subplotspec(), axes.get_legend()
+        if spec is not None and legend is not None:
+            rows.setdefault(spec.rowspan.start, []).append((axes, legend))
+    for heads in rows.values():
+        heights = [legend.get_window_extent().height for _, legend in heads]
+        for (axes, legend), height in zip(heads, heights, strict=True):
+            raised = (max(heights) - height) / figure.dpi
+            up = ScaledTranslation(0.0, raised, figure.dpi_scale_trans)
+            legend.set_bbox_to_anchor((0.0, 1.0), axes.transAxes + up)
+
+
 def caption_below(figure: StyledFigure, caption: str, look: dict[str, Look]) -> None:
     """Write below all panels what the band is, with a legend of policies if given."""
+    _level_heads(figure)
     handles = [
         Line2D(
             [],

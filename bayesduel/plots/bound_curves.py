@@ -217,6 +217,12 @@ class DrawnBound:
     slope: bool  # From an anchor; a curve of its own otherwise.
     makes_room: bool = False  # It was asked for: the axes reach as far as the curve.
     policy: str = ""  # Whose color it has; empty if of several.
+    start: str = ""  # The end of the text, where a slope starts.
+
+    @property
+    def label(self) -> str:
+        """Return the text without where it starts: a circle shows that."""
+        return self.text.removesuffix(f", {self.start}") if self.start else self.text
 
     @property
     def highest(self) -> float:
@@ -331,8 +337,9 @@ def _drawn(
             of = f"mean of {names[0]}"
         else:
             of = f"lowest mean of {', '.join(names[:-1])} and {names[-1]}"
-        text = f"{title}: {growth}, from {power_text(round_)} on ({of})"
-        return DrawnBound(text, rounds, line(rounds), slope=True)
+        start = f"from {power_text(round_)} on ({of})"
+        text = f"{title}: {growth}, {start}"
+        return DrawnBound(text, rounds, line(rounds), slope=True, start=start)
     # Draw a bound that holds at finite horizons, where it fits on the axes.
     text = f"{bound_title(bound)}: {_formula(bound)}"
     if panel.horizon < bound.minimum_horizon:
@@ -409,7 +416,7 @@ def draw_bounds(
                 bound.rounds[:1], bound.values[:1], "o", zorder=5, color="white",
                 markeredgecolor=color,
             )  # fmt: skip
-        handles.append(Line2D([], [], label=bound.text, **line))
+        handles.append(Line2D([], [], label=bound.label, **line))
     slopes = [slope.rounds for slope in bounds if slope.slope]
     if slopes:  # Along these rounds slopes are compared, and no level is a bound.
         first, last = (

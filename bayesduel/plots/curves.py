@@ -166,7 +166,7 @@ def regret(
     beyond = [layout.beyond_text(panel, look, log_y=log_y) for panel in groups]
     heads = [
         layout.head_height(
-            [*(bound.text for bound in shown), *filter(None, [text])], inches / columns
+            [*(bound.label for bound in shown), *filter(None, [text])], inches / columns
         )
         for shown, text in zip(drawn.values(), beyond, strict=True)
     ]

@@ -45,6 +45,10 @@ _SENSES = {
 }
 
 
+def _omitted(count: int, more: str = "") -> str:
+    return f"{count} {more}arm{'s' * (count != 1)} left out" if count else ""
+
+
 def forest(
     posterior: Fit,
     *,
@@ -134,8 +138,8 @@ def forest(
             labels = [f"{one} ({part})" for one, part in both]
         _label_rows(axes, labels)
         style.light_grid(axes, "x")
-        left_out = posterior.num_arms - count
-        more = f"; {left_out} more arms left out" if left_out else ""
+        omitted = _omitted(posterior.num_arms - count, "more ")
+        more = f"; {omitted}" if omitted else ""
         thick = "thick 50%, thin " if by == "score" else ""
         _caption(
             figure, posterior, f"{within}intervals: {thick}{probability:.0%}{more}"
@@ -203,13 +207,13 @@ def winners(
         axes.set_xlabel("posterior probability of being the best")
         if len(senses) > 1:
             axes.legend(loc="lower right")
-        left_out = posterior.num_arms - len(order)
-        words = f"{left_out} arms left out" if left_out else _SENSES[senses[0]]
+        omitted = _omitted(posterior.num_arms - len(order))
+        words = omitted or _SENSES[senses[0]]
         within = across_parts(posterior, "the best")
         if len(senses) > 1 and not within:
             exists = float(probabilities.condorcet_exists)
             words = f"a Condorcet winner exists: {exists:.2f}"
-            words += f"; {left_out} arms left out" if left_out else ""
+            words += f"; {omitted}" if omitted else ""
         _caption(figure, posterior, within + words)
     return figure
 

@@ -60,7 +60,7 @@ def test_two_judges_at_once_and_a_reload_in_the_middle(browser, study):
         ready(ada, 3)
         bob.press("t")
         ready(bob, 4)
-        assert "Bob, 1 answered" in bob.value("document.body.innerText")
+        assert "Bob: 1 answer stored" in bob.value("document.body.innerText")
         ada.press("u")
         ready(ada, numbers[0])
         ada.press("ArrowRight")
@@ -107,7 +107,7 @@ def test_a_file_that_is_moved_away_and_back_is_waited_for(browser, study):
         assert str(study.path.parent) not in text
         away.rename(study.path)
         ready(tab, 2)
-        assert "Ada, 1 answered" in tab.value("document.body.innerText")
+        assert "Ada: 1 answer stored" in tab.value("document.body.innerText")
     assert answers(study) == [(1, "left")]
 
 
@@ -121,11 +121,52 @@ def test_the_server_is_killed_between_answer_and_reply(browser, study):
     assert answers(study) == [(1, "right")]
     with command(study.path, port):
         ready(tab, 2)
-        assert tab.value("document.querySelector('#note').innerText") == ""
+        assert tab.value("document.querySelector('#problem').innerText") == ""
         tab.press("ArrowLeft")
         ready(tab, 3)
     assert answers(study) == [(1, "right"), (2, "left")]
     assert_replays(study)
+
+
+def test_the_last_page_thanks_and_offers_only_to_undo(browser, tmp_path):
+    path = tmp_path / "drinks.study"
+    with Study.create(path, DRINKS, "balanced", budget=2) as study:
+        with served(study) as port:
+            tab = browser.tab(address(port))
+            ready(tab, 1)
+            assert "Question 1 of 2" in tab.value("document.body.innerText")
+            tab.press("ArrowLeft")
+            ready(tab, 2)
+            assert "Question 2 of 2" in tab.value("document.body.innerText")
+            tab.press("ArrowRight")
+            tab.wait("document.querySelector('#end').checkVisibility()")
+            text = tab.value("document.body.innerText")
+            assert "Thank you, Ada." in text
+            assert "the study has its 2 votes" in text
+            shown = "[...document.querySelectorAll('footer button')]"
+            shown += ".filter((button) => button.checkVisibility()).map((b) => b.id)"
+            assert tab.value(f"{shown}.join()") == "undo"
+            assert "Thank you, Ada." in tab.value(
+                "document.querySelector('[aria-live]').textContent"
+            )
+            tab.wait("document.querySelector('#undo').ariaDisabled === 'false'")
+            tab.press("u")
+            ready(tab, 2)
+            assert not tab.value("document.querySelector('#end').checkVisibility()")
+
+
+def test_a_judge_who_has_to_wait_is_told_so(browser, tmp_path):
+    path = tmp_path / "drinks.study"
+    with Study.create(path, ["tea", "milk"], "balanced", budget=2) as study:
+        with served(study) as port:
+            tab = browser.tab(address(port))
+            ready(tab, 1)
+            tab.press("s")
+            tab.wait("document.querySelector('#end').checkVisibility()")
+            text = tab.value("document.body.innerText")
+            assert "There is no question for you right now." in text
+            assert "all are blocked or were skipped" in text
+            assert "Thank you" not in text
 
 
 def test_a_judge_without_a_name_is_asked_for_one(browser, study):
@@ -138,7 +179,7 @@ def test_a_judge_without_a_name_is_asked_for_one(browser, study):
         ready(tab, 1)
         tab.reload()
         ready(tab, 1)
-        assert "Zoë & <b>, 0 answered" in tab.value("document.body.innerText")
+        assert "Zoë & <b>: 0 answers stored" in tab.value("document.body.innerText")
     assert study.events()[1].body["judge"] == "Zoë & <b>"
 
 

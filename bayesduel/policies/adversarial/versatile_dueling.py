@@ -27,7 +27,8 @@ class VersatileDuelingState(NamedTuple):
 class VersatileDueling(Policy):
     r"""Versatile Dueling Bandits (Versatile-DB).
 
-    Draws both arms from one distribution, updated by the losses of the arms. It has a
+    Draws both arms independently from one distribution, in which arms that have lost
+    often have little weight. It has a
     regret bound against any adversary, and a logarithmic one if preferences are fixed.
 
     Use it if preferences may change arbitrarily and you need a theorem. If they are

@@ -30,9 +30,9 @@ class PairwiseComparisons(BatchedPolicy):
     num_batches : int
         B, from 1 to the horizon; 16 in the paper.
     elimination : {"kl", "hoeffding"}
-        Test by which an arm removes another one; see the notes.
+        Test by which an arm removes another one, as in the rule.
     overflow : {"truncate", "commit"}
-        Treatment of a batch that would pass the horizon; see the notes.
+        Treatment of a batch that would pass the horizon, as in the details.
 
     Notes
     -----
@@ -50,14 +50,14 @@ class PairwiseComparisons(BatchedPolicy):
     - ``elimination="kl"``: i removes j if i is ahead and
       :math:`n_{ij}\,\mathrm{KL}(\hat\mu_{ij},1/2)` exceeds :math:`\log(TK^2)`, with all
       duels so far. This is the version of the paper's experiments (Section 5), where
-      the threshold is printed as log(T delta), which is negative.
+      the threshold is printed as log(T delta), which would be negative.
 
     **Assumptions.** A Condorcet winner, and a known horizon.
 
-    **Details.** A rule that would remove all arms removes none. A batch that would pass
-    the horizon is cut, about which the paper is silent: the rounds left go to its pairs
-    in equal parts, one more to some of them at random (``overflow="truncate"``), or to
-    self-duels of the remaining arm that beats the most others empirically
+    **Details.** If the test would remove all arms, it removes none. A batch that would
+    pass the horizon is cut, about which the paper is silent: the rounds left go to its
+    pairs in equal parts, one more to some of them at random (``overflow="truncate"``),
+    or to self-duels of the remaining arm that beats the most others empirically
     (``overflow="commit"``; ties by total wins, then at random). Pairs are compared one
     after the other, in the order of the arms (which the environment shuffles by
     default), each by a single binomial draw.

@@ -53,7 +53,7 @@ class SeededComparisons(SeededPolicy):
     num_batches : int
         B, from 1 to the horizon; 16 in the paper.
     elimination : {"kl", "hoeffding"}
-        Test by which an arm removes another one; see the notes.
+        Test by which an arm removes another one, as in the rule.
     overflow : {"truncate", "commit"}
         Treatment of a batch that would pass the horizon; see PCOMP.
     seed_power : float

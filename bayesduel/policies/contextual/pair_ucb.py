@@ -39,7 +39,8 @@ class PairUCB(LinearPolicy):
     grows : bool
         Whether the width grows with the horizon.
     by_curvature : bool
-        Whether duels are weighted by their information.
+        Whether duels are weighted by their information: False is MaxPairUCB, True
+        GINOP.
     ridge : float
         The penalty :math:`\lambda`, above 0; 0.001 in the authors' program of
         MaxPairUCB.
@@ -62,12 +63,14 @@ class PairUCB(LinearPolicy):
 
     **Assumptions.** Utilities :math:`x^\top\theta`, and a logistic link. The regret of
     GINOP is :math:`\tilde O(d\sqrt{T/s'(0)}+\kappa d^3)` (Theorem 5.1 and Corollary
-    6.2), without :math:`\kappa`, the inverse of the least slope, in the leading term.
-    That is proved for a width that grows with d and log T; the default here is the one
-    of published experiments, and too narrow for very long runs.
+    6.2): its leading term does not contain :math:`\kappa`, the inverse of the least
+    slope. No bound is given here for MaxPairUCB. That of GINOP is proved for a width
+    that grows with d and log T; the default here is the one of published experiments,
+    and too narrow for very long runs.
 
     **Large horizons.** :math:`\hat\theta` is exact up to 10,000 duels; with fixed
-    features, of 10,000 pairs. Older duels are summed up in a quadratic.
+    features, of 10,000 pairs. Older duels enter by a quadratic approximation of their
+    log likelihood.
 
     **Look-ahead.** None: every duel changes the estimate.
 

@@ -63,8 +63,8 @@ class CopelandRMED(KernelPolicy):
 class ECWRMED(CopelandRMED):
     r"""Efficient Copeland Winners Relative Minimum Empirical Divergence (ECW-RMED).
 
-    Compares the pairs that lack evidence, by a program with a closed form. It needs no
-    Condorcet winner.
+    Compares the pairs that have less evidence than a program with a closed form
+    requires. It needs no Condorcet winner.
 
     Use it if several arms may win and are equally good: it settles on the first winner
     that it finds. If two good arms are nearly tied, or if a single bad run matters, use
@@ -82,8 +82,8 @@ class ECWRMED(CopelandRMED):
     Notes
     -----
     **Rule.** The evidence of a pair is
-    :math:`n_{ij}\,\mathrm{KL}(\hat\mu_{ij},1/2)/\log t`. Natural logarithms; those of t
-    below 1 count as 1.
+    :math:`n_{ij}\,\mathrm{KL}(\hat\mu_{ij},1/2)/\log t`. Logarithms are natural, and
+    :math:`\log t` and :math:`\log\log t` are replaced by 1 where they are smaller.
 
     1. If the evidence satisfies every constraint of the Copeland lower bound (Eq. 2)
        for some estimated winner i, only the self-duel (i, i) is due.
@@ -97,9 +97,9 @@ class ECWRMED(CopelandRMED):
     **Order and ties.** Pairs are in lexicographic order by position (the environment
     shuffles the arms by default), then (i, i). Ties go to the lowest position.
 
-    **Assumptions.** No pair may tie: with :math:`\beta>0` a tied pair is compared out
-    of turn again and again, and regret is linear if that costs. The theorem needs a
-    unique optimum.
+    **Assumptions.** No pair may tie: with :math:`\beta>0` a tied pair is compared again
+    and again, so that regret is linear unless these duels cost nothing. The theorem
+    needs a unique optimum.
 
     **Late outcomes.** A pair counts as compared when it is asked for. An estimate is
     near 1/2 only once all outcomes of its pair are there.

@@ -68,8 +68,9 @@ class RMED1(KernelPolicy):
        :math:`f(K)=0.3K^{1.01}`.
 
     The list is in the order of the arms (the environment shuffles them by default).
-    Ties, frequent early on, go to the lowest position. An arm leaves the list when it
-    is played, before its outcome is known (``every=`` and studies tell that later).
+    Ties of evidence, which are frequent at first, go to the arm that comes first. An
+    arm leaves the list when it is played, also if its outcome arrives later (with
+    ``every=`` and in studies).
 
     **Assumptions.** A Condorcet winner.
 

@@ -84,7 +84,7 @@ class DoubleThompson(KernelPolicy):
     lie on one scale of quality, as in ratings.
 
     - ``d-ts``: ties among first arms are broken at random.
-    - ``d-ts+``: by the least estimated regret.
+    - ``d-ts+``: ties are broken in favor of the arm with the least estimated regret.
     - ``pure-d-ts``: no confidence bounds.
     - ``bt-ts``: pure D-TS with a Bradley-Terry posterior.
 
@@ -94,11 +94,11 @@ class DoubleThompson(KernelPolicy):
         Width of the confidence bounds, > 1/2 in the theory; 0.51 in the paper.
     tie_break : {"random", "regret"}
         Among first arms with equally many sampled votes: uniformly at random (D-TS), or
-        the one with the least estimated regret (D-TS+, Section 4.3 there; remaining
-        ties at random).
+        the one with the least estimated regret (D-TS+, Section 4.3 of Wu and Liu;
+        remaining ties at random).
     elimination : bool
-        Use the confidence bounds. Without them (pure D-TS, Appendix D.2.4 there) regret
-        is linear when a Copeland winner loses to some arm.
+        Use the confidence bounds. Without them (pure D-TS, Appendix D.2.4 of Wu and
+        Liu) regret is linear when a Copeland winner loses to some arm.
     look_ahead : bool
         Skip self-duels without stepping through them.
     posterior : PairPosterior, or its name
@@ -128,22 +128,22 @@ class DoubleThompson(KernelPolicy):
     **Assumptions.** None for the rule. The theorems need :math:`\alpha>1/2` and no ties
     between arms. They are about Beta posteriors; for other posteriors none is known.
 
-    **Other posteriors.** With ``posterior`` both samples are drawn from that, with the
-    same rule and the same bounds, which count duels alone. BT-TS shares what it learns
-    between all pairs: K unknowns instead of K (K - 1) / 2. If arms beat each other in
-    circles it may settle on an arm that is no Copeland winner, and bounds would not
-    help, since an arm that only meets itself is never ruled out.
+    **Other posteriors.** ``posterior`` replaces the Beta distributions in steps 2 and
+    3. The confidence bounds stay, and use only the counts of duels. BT-TS shares what
+    it learns between all pairs: K unknowns instead of K (K - 1) / 2. If arms beat each
+    other in circles it may settle on an arm that is no Copeland winner, and bounds
+    would not help, since an arm that only meets itself is never ruled out.
     ``diagnostics.transitivity`` looks for circles in votes.
 
     **Look-ahead.** In most rounds the first arm meets itself. The number of such rounds
-    until the next duel of different arms is geometric, and is drawn at once. All counts
-    of duels of different arms, the state at every round, and the mean of every regret
-    have the same distribution as round by round. If several arms lead, D-TS splits the
+    until the next duel of different arms is geometric, and is drawn at once. The counts
+    of duels and the state have the same distribution as in a simulation round by round,
+    and every kind of regret has the same mean. If several arms lead, D-TS splits the
     self-duels among them as round by round; D-TS+ does so if all arms lead, and up to
-    round 4,096. Later D-TS+ draws 4,096 champions times the share of all rounds that
-    the stretch makes up, and splits in proportion, which varies a little more
-    (``docs/theory/look_ahead.md``). With another posterior 16 rounds are drawn at once,
-    up to the first duel of different arms.
+    round 4,096. Later D-TS+ draws only a sample of first arms for a stretch of
+    self-duels, at most 4,096, and divides the stretch in proportion. This adds a little
+    variance (``docs/theory/look_ahead.md``). With another posterior 16 rounds are drawn
+    at once, up to the first duel of different arms.
 
     References
     ----------

@@ -55,17 +55,16 @@ class RivalDirectedThompson(KernelPolicy):
     Parameters
     ----------
     c : float
-        Above 0. Exploration per unit of the probability to be wrong. Small ones keep a
-        wrong leader for long.
+        Above 0. Factor of the probability to explore. With a small one a wrong leader
+        may stay for long.
     eta : float
         In [0, 1]. Weight of past duels. With 1 the optimal allocation is a fixed point.
     floor : float
         Above 0. Regret, in wins, that every duel of different arms is taken to cost.
     doubts : float
-        Not below 0. Weight of pairs whose majority was taken as certain, in a round
-        whose draw of the posterior reverses it. Of many arms (K = 32 and more) 0.5
-        gives far less regret. Matters with ``flips_only`` and ``pairs="flipped"``
-        alone.
+        Not below 0. Weight with which a pair is played if its majority favors the rival
+        but the draw of the posterior says the opposite. With 32 arms or more, 0.5 gives
+        far less regret. Used only with ``flips_only`` and ``pairs="flipped"``.
     flips_only : bool
         Take majorities in favor of a rival as certain.
     pairs : {"flipped", "gradient"}
@@ -88,19 +87,21 @@ class RivalDirectedThompson(KernelPolicy):
 
     1. Explore with probability :math:`\min(1,c\sum_i\Phi_i)`. Otherwise w meets itself.
     2. To explore, draw a rival i in proportion to :math:`\Phi_i`.
-    3. Draw the signs of the pairs of i and w, given that the rival has more wins than
-       the leader.
-    4. Play one of the pairs whose sign is opposite to the majority of its duels.
+    3. For each pair that contains i or w, draw from the posterior which arm is the
+       better one, given that i has more wins than w.
+    4. Play one of the pairs for which that is opposite to the majority of the duels.
 
-    The cheapest ways to be wrong are the likeliest worlds, so play makes all of them
-    equally unlikely, as the constraints of the optimal exploration require.
+    The alternatives that are cheapest to refute stay the most probable ones, and are
+    tested most often. In the long run all become equally improbable, as optimal
+    exploration requires.
     ``docs/theory/rival_directed.md`` has the rule in full, and measurements.
 
-    **Leader.** The arm with the fewest losses by majority of the pseudo-counts, even
-    pairs counting half. Of several, the one that the efficient program proves at the
-    least cost (`ecw_costs`: estimated regret of a duel over
-    :math:`\mathrm{E}\,\mathrm{KL}(\theta,1/2)`). Remaining ties are broken at random,
-    again after each duel of different arms. Even pairs count as opposite. With
+    **Leader.** The leader loses the fewest pairs. A pair is lost if the majority of its
+    duels and pseudo-counts is against the arm; an even pair counts half. Of several
+    such arms it is the one for which the program of ECW-RMED gives the lowest cost of a
+    proof (`ecw_costs`: estimated regret of a duel over
+    :math:`\mathrm{E}\,\mathrm{KL}(\theta,1/2)`), then one at random, again after each
+    duel of different arms. In step 4 even pairs count as opposite. With
     ``pairs="gradient"`` no signs are drawn: the pair that changes the sum of all
     :math:`\Phi_i` most per regret is played.
 
@@ -111,19 +112,20 @@ class RivalDirectedThompson(KernelPolicy):
 
     **Costs.** With ``cost="duels"`` every duel of different arms costs the same, and no
     arm meets itself. ``floor`` and ``c`` are then not used, and each round explores;
-    where every :math:`\Phi_i` is too small for a number, the leader meets any rival.
+    if all :math:`\Phi_i` underflow to 0, the rival is drawn at random.
     ``cost="prices"`` uses the price of a duel instead of 1: that of
     ``PreferenceMatrix(values, prices=...)``, ``next_pairs(prices=...)`` or a study.
 
     **One scale of utilities.** With another ``posterior`` the leader has the largest
     utility at the mode. A round draws utilities. If the leader has the largest, it
-    meets itself. Otherwise the arm with the largest is the rival, its world is the
-    likeliest one in which both are equal, and the pair that separates that world from
-    the mode best per regret is compared. With ``cost="duels"`` the rival is drawn in
-    proportion to the posterior density of its world. Equal pairs, and which arm is
-    first, are random; equal leaders follow an order drawn for the run. The lower bound
-    that applies is `theory.structured_lower_bound`. The parameters ``c`` to ``pairs``
-    are for Beta distributions alone.
+    meets itself. Otherwise the arm with the largest is the rival. Its world is given by
+    the most probable parameters under which rival and leader are equally good. The pair
+    that best separates that world from the mode, per unit of regret, is compared. With
+    ``cost="duels"`` the rival is drawn in proportion to the posterior density of its
+    world. Equal pairs, and which arm is first, are random; ties between leaders are
+    broken by an order drawn once per run. The lower bound that applies is
+    `theory.structured_lower_bound`. The parameters ``c`` to ``pairs`` are for Beta
+    distributions alone.
 
     **Look-ahead.** Nothing changes between two duels of different arms, so the number
     of self-duels before the next one is geometric, and drawn at once; all duels have

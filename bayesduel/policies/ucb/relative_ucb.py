@@ -57,15 +57,17 @@ class RelativeUCB(KernelPolicy):
     (natural logarithm):
 
     1. The candidates are the arms i with :math:`u_{ij}\ge1/2` against all j.
-    2. Draw the champion among them.
+    2. Draw the champion uniformly from the candidates, or from all arms if there is
+       none. The last arm that was the only candidate is drawn with probability 1/2
+       while it is one.
     3. The challenger is the arm with the largest :math:`u_{ji}` against the champion i,
        the champion included. Ties are broken at random, never in favor of the champion.
 
     **Assumptions.** A Condorcet winner, and :math:`\alpha>1/2`.
 
-    **Look-ahead.** When all others are below 1/2 the champion duels itself. No random
-    number and no count is involved until the first bound returns to 1/2, at a round
-    that is computed.
+    **Look-ahead.** If the bounds of all other arms against the champion are below 1/2,
+    the champion meets itself until the first bound has grown to 1/2. That round is
+    computed.
 
     References
     ----------

@@ -69,8 +69,8 @@ class WinnerStays(Policy):
     The winner of a series stays and meets the next arm. Weak regret, the number of
     rounds without the best arm, stays finite.
 
-    Use it if it is enough that the best arm is one of the two. For strong regret use
-    :class:`StrongWinnerStays`.
+    Use it if it is enough that the best arm is one of the two. If every round costs in
+    which the best arm does not meet itself (strong regret), use ``ws-s``.
 
     Parameters
     ----------
@@ -87,10 +87,11 @@ class WinnerStays(Policy):
     before, the first one of them first, then at random. The recommendation is the arm
     with the largest C, by the same rule.
 
-    So an arm meets another until one of them has lost once more than all arms that
-    wait; the other one stays. An *iteration* has K - 1 such series. After it the winner
-    of the last one has C = (K - 1) r, and all others have -r. A winner this far ahead
-    is never caught, so weak regret is finite at every horizon.
+    So two arms meet repeatedly, in a *series*, until C of one of them is below that of
+    all arms that wait; the other one stays. An *iteration* has K - 1 series. After
+    iteration r the winner of its last series has C = (K - 1) r, and all others have
+    C = -r. With positive probability the best arm, once it is ahead, is never
+    overtaken, and the expected weak regret is finite at every horizon.
 
     **Assumptions.** A Condorcet winner. There are no self-duels, so strong regret grows
     linearly.

@@ -23,9 +23,12 @@ let best = null;
 
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
+// A remark is read aloud when there is time, a problem at once.
 function say(text, wrong = false) {
-  find("note").textContent = text;
-  find("note").className = (wrong ? "wrong " : "") + (find("pair").hidden ? "alone" : "");
+  find("note").textContent = wrong ? "" : text;
+  find("problem").textContent = wrong ? text : "";
+  const alone = find("pair").hidden && find("end").hidden;
+  for (const id of ["note", "problem"]) find(id).classList.toggle("alone", alone);
 }
 
 // Sends until there is an answer: what is stored already is not stored again.
@@ -66,7 +69,7 @@ async function act(what, body = {}) {
   }
   state = found;
   await show(found);
-  say(found.note || found.resting, Boolean(found.note));
+  say(found.note ?? "", true);
   if (found.question === null) resting = setTimeout(() => act("question"), REST_MS);
   busy = false;
   rest();
@@ -124,7 +127,7 @@ function deal(answers) {
   document.body.classList.toggle("set", answers.length > 2);
   for (const button of document.querySelectorAll("footer [data-answer]")) {
     const { answer } = button.dataset;
-    button.hidden = answer !== "skip" && answers.length > 2;
+    button.dataset.set = answer !== "skip" && answers.length > 2;
   }
 }
 
@@ -150,7 +153,7 @@ async function fill(card, arm) {
   await loaded;
 }
 
-const spoken = (answer) => answer[0].toUpperCase() + answer.slice(1);
+const spoken = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 // What is asked now: the better one, the best one, or after that the worst.
 function ask(text) {
@@ -158,16 +161,41 @@ function ask(text) {
   return text;
 }
 
-async function show({ question, answered, votes, budget }) {
+const many = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+// The budget counts the votes of all judges.
+function showProgress({ question, answered, votes, budget }) {
+  const next = question === null ? votes : Math.min(votes + 1, budget);
+  const where = budget === null ? "" : `Question ${next} of ${budget} · `;
+  find("who").textContent = `${where}${judge}: ${many(answered, "answer")} stored`;
+}
+
+// Nothing to ask: for good, or until somebody else has answered.
+function showEnd({ votes, budget, resting: why }) {
+  const done = budget !== null && votes >= budget;
+  find("ended").textContent = done ? `Thank you, ${judge}.`
+    : "There is no question for you right now.";
+  find("resting").textContent = done
+    ? `That was the last question: the study has its ${many(budget, "vote")}. `
+      + "Your answers are stored, and you may close this page."
+    : `${spoken(why).replace(/\.?$/, ".")} Your answers are stored. `
+      + "The next question appears here as soon as there is one.";
+  find("said").textContent = `${find("ended").textContent} ${find("resting").textContent}`;
+}
+
+async function show(reply) {
+  const { question, answered } = reply;
   best = null;
   find("name").hidden = true;
   find("pair").hidden = question === null;
+  find("end").hidden = question !== null || answered === undefined;
   find("keys").hidden = state === null;
-  if (answered !== undefined) {
-    const study = budget === null ? "" : `; the study has ${votes} of ${budget} votes`;
-    find("who").textContent = `${judge}, ${answered} answered${study}`;
+  document.body.classList.toggle("over", question === null);
+  if (answered !== undefined) showProgress(reply);
+  if (question === null) {
+    if (answered !== undefined) showEnd(reply);
+    return;
   }
-  if (question === null) return;
   const arms = question.cards;
   document.body.classList.toggle("long", arms.some((arm) => arm.text !== null));
   // The same cards stay, and the focus with them.
