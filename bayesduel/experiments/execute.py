@@ -163,14 +163,7 @@ def run_experiment(
                         if isinstance(failure, OutputFolderError | OutputWriteError):
                             raise failure
                         if failure is not None:
-                            notes = "; ".join(getattr(failure, "__notes__", []))
-                            error = f"{type(failure).__name__}: {failure}"
-                            error += f" ({notes})" if notes else ""
-                            # It has no variables.
-                            node = xr.Dataset(
-                                attrs=node_attributes(chunk)
-                                | {"num_runs": experiment.num_runs, "error": error}
-                            )
+                            node = _failed(chunk, failure, experiment.num_runs)
                             gathered.failures.setdefault(
                                 chunk.settings.node_names, node
                             )
@@ -196,6 +189,14 @@ def run_experiment(
             error.partial = gathered.tree()  # pyright: ignore
             raise
     return tree
+
+
+def _failed(chunk: Chunk, failure: Exception, num_runs: int) -> xr.Dataset:
+    """Return the node of a policy that fails in a run: it has no variables."""
+    notes = "; ".join(getattr(failure, "__notes__", []))
+    error = f"{type(failure).__name__}: {failure}" + (f" ({notes})" if notes else "")
+    attributes = node_attributes(chunk) | {"num_runs": num_runs, "error": error}
+    return xr.Dataset(attrs=attributes)
 
 
 def _simulated(
