@@ -5,13 +5,14 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import bayesduel
 from bayesduel.analysis.anchored_bounds import anchored_bound
 from bayesduel.analysis.slopes import last_decades
 from bayesduel.plots.policy_looks import policy_looks
-from bayesduel.plots.style import SHADE
+from bayesduel.plots.style import BLUE, SHADE
 from theory import Optimum, copeland_lower_bound
 
 _Curve = dict[str, list[float]]
@@ -76,6 +77,8 @@ def _draw(
     bound: tuple[np.ndarray, np.ndarray] | None,
 ) -> None:
     color = policy_looks([curve["label"]])[curve["label"]].color
+    if len({*to_rgb(color)}) == 1:  # The others are grey.
+        color = BLUE
     with mpl.rc_context({"font.size": 9, "axes.spines.top": False,
                          "axes.spines.right": False}):  # fmt: skip
         figure = Figure((6.0, 3.2), dpi=130, layout="constrained")
@@ -123,5 +126,7 @@ def _lines(
             " No lower bound is drawn, because that of this matrix does not apply to "
             "policies with a model."
         )
+    if curve["label"] in ("WS-W", "WS-S", "BtW", "BtWR"):
+        text += " {doc}`/theory/weak_regret` draws the weak regret of this policy."
     return [f"```{{figure}} {picture}", f":alt: Regret of {curve['label']} by round",
             "", text, "```", ""]  # fmt: skip

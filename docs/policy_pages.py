@@ -209,7 +209,13 @@ def _values(entry: dict) -> list[str]:
             return []
         for applied in found:
             reasons.add("" if applied.bounds else applied.reason)
-            said = [each.formula_to(4) for each in applied.bounds]
+            # Of an order of growth the printed coefficient has an unknown factor.
+            said = [
+                f"of the order of {each.formula_to(4)}"
+                if each.kind == "order only"
+                else each.formula_to(4)
+                for each in applied.bounds
+            ]
             text = "; ".join(said) or f"not defined: {applied.reason}"
             rows.append(f"| {name} | {applied.theorem.name} | {_markdown(text)} |")
     if len(reasons) == 1 and all(reasons):

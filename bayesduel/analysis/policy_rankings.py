@@ -296,9 +296,9 @@ def rankings(
     An order is certain where runs of a kind not seen could not undo it either. They
     may make up a share u = 1 - (a / (2 (P - 1)))^(1/n) of the runs, with P policies, n
     runs and a confidence of 1 - a: half of the error is for the intervals, half for u,
-    over all policies but the best. A lead d is lost if in that share of the runs the
-    policy that leads has d (1 - u) / u more regret than the other, whatever the other
-    costs there (:attr:`~bayesduel.analysis.Difference.reversal`). The order is certain
+    over all policies but the best. Unseen runs of total probability u reverse a lead d
+    only if in them the leading policy has at least d (1 - u) / u more regret than the
+    other (:attr:`~bayesduel.analysis.Difference.reversal`). The order is certain
     if no run can differ so much. A run is taken to differ at most by the loss of all
     rounds, where the result knows it (it holds the matrix, or tells what the worst set
     costs), and by `peak` times the mean of the other policy. The worst run that was
@@ -351,10 +351,10 @@ def rankings(
     like ECW-RMED without Condorcet winner    53    16     7     2
     ======================================  ====  ====  ====  ====
 
-    The other policy is normal with mean 100 (third row 61.5, sixth 90, last 8600).
-    What is paid for it are runs. Two policies of which one has 1.25, 1.5, 2 or 4 times
-    the regret of the other take about 930, 560, 370 or 250 runs, among 6 policies 1.4
-    times and among 11 policies 1.6 times as many. A policy that loses most of the
+    The other policy is normal with mean 100 (third row 61.5, sixth 90, last 8600). The
+    price is a larger number of runs. Two policies of which one has 1.25, 1.5, 2 or 4
+    times the regret of the other take about 930, 560, 370 or 250 runs, among 6 policies
+    1.4 times and among 11 policies 1.6 times as many. A policy that loses most of the
     rounds is told apart by 10 to 20 runs.
 
     Examples

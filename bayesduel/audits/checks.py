@@ -664,7 +664,7 @@ def _mirrored(board: Board) -> Check:
     )  # fmt: skip
     columns = {key: c for key, c in data.columns.items() if key != "neutral"}
     mirrored = is_own_mirror(rows, columns)
-    evidence = "some rows have no mirror image"
+    evidence = "the table does not list every vote twice"
     if mirrored:
         evidence = "each row is there from both sides, as if listed for either arm"
     remedy = "read the table with mirrored='once' (--mirrored once), unless each "

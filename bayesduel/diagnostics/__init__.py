@@ -1,4 +1,4 @@
-"""Fits as ArviZ reads them, and what to ask of a fit before it is believed.
+"""Checks of a fit, comparison of models, and export to ArviZ.
 
 Nothing heavy is imported before it is used.
 """

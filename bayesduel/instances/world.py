@@ -173,8 +173,8 @@ class World(WorldBase):
         world whose ``regret`` returns a dictionary need not declare them.
     guarantees : tuple of str
         What policies may assume here, of ``"fixed preferences"``,
-        ``"a Condorcet winner"`` and ``"a known horizon"``. Whoever plays a policy that
-        assumes more is warned (``AssumptionWarning``). By default a known horizon.
+        ``"a Condorcet winner"`` and ``"a known horizon"``. A policy that assumes
+        more still plays, with an ``AssumptionWarning``. By default a known horizon.
     arm_names : tuple of str or None
         Names of the arms in tables and figures.
     source : str

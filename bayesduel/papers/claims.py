@@ -7,8 +7,8 @@ Kinds of statements, F being a policy of the first list and S one of the second:
 - ``spread``: the standard deviation of F over the mean of S is `value`, up to
   `tolerance` times `value`;
 - ``less-spread``: the standard deviation of F is below that of S;
-- ``more-diverse``: in a run, the winner that F exploits most has a smaller share of its
-  self-duels with winners than with S;
+- ``more-diverse``: the most exploited winner of a run takes a smaller share of the
+  self-duels of winners under F than under S;
 - ``converges``: in a world of subset choice, the arms of the best set make up more than
   `value` of all that F offers in the second half of the rounds;
 - ``rises-less``: what the delay of feedback adds to the mean regret of F is below

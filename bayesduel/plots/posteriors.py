@@ -520,7 +520,7 @@ def predictive_check(
     Raises
     ------
     FitError
-        If the fit is to other data, or votes are no whole numbers.
+        If the fit is to other data, or votes are not whole numbers.
     """
     from bayesduel.models.fit.predictions import check_whole, votes_drawn
 

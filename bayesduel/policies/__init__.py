@@ -1,4 +1,4 @@
-"""Who asks: one file per algorithm, and a registry by name."""
+"""Policies: one file per algorithm, and a registry by name."""
 
 from theory.lazy import lazy_names
 

@@ -111,7 +111,7 @@ class PolicyAround(PlaysAnother, FrozenPolicy):
 
 
 class DelayedFeedback(PolicyAround):
-    """Tell a policy the outcomes only every ``every`` rounds.
+    """Tell a policy the outcomes only once in ``every`` rounds.
 
     After the rounds d, 2 d, 3 d, ... all outcomes so far are told, one after the other
     and each with its own round, as Wu and Liu (2016, Appendix D.2.3) do it. Meanwhile

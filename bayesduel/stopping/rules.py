@@ -36,13 +36,12 @@ _fraction = compiled(incomplete_beta_fraction)
 class AnytimeEvidence(StoppingRule):
     """Stop when the anytime-valid evidence for an arm reaches log(1/delta).
 
-    Each arm that is no right answer is named with probability at most ``delta``,
-    whatever decides about the next duel and however often one looks; see
-    :func:`theory.anytime_evidence`, which is the evidence. ``delta`` bounds the
-    probability of naming any of them, too, if no pair is at exactly 1/2 or ``width`` is
-    above 0; with such pairs and no width that is at most ``2 * delta``. Duels have to
-    be counted in the order in which they were asked for: answers that are selected, or
-    sorted, by what they say have no guarantee.
+    The probability that a wrong arm is named is at most ``delta`` if no pair is at
+    exactly 1/2 or ``width`` is above 0, and otherwise at most ``2 * delta``, however
+    duels are chosen and however often one looks. For each wrong arm by itself it is at
+    most ``delta`` in any case. :func:`theory.anytime_evidence` is the evidence. Duels
+    have to be counted in the order in which they were asked for: answers that are
+    selected, or sorted, by what they say have no guarantee.
 
     Parameters
     ----------

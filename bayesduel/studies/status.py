@@ -362,10 +362,10 @@ class VotesStanding:
         if line.stopped:
             return f"one may stop, and name {line.answer!r}"
         needs, has = line.amounts()
-        words = f"one may not stop yet: {line.leader!r} is nearest to a name, with "
-        words += f"{has}, and {needs} is needed"
+        words = f"do not stop yet: the evidence is strongest for {line.leader!r}, with "
+        words += f"{has}, where {needs} is needed"
         if self.votes_needed is not None:
-            words += f"; roughly {self.votes_needed:,} votes more, if asked well"
+            words += f"; about {self.votes_needed:,} more well-chosen votes"
         return words
 
     def __repr__(self) -> str:

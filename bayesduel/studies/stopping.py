@@ -188,8 +188,8 @@ def _posterior(state: StudyState, posterior: Fit) -> StoppingLine:
         evidence = -math.log(wrong)
         outcome = conclusion(evidence >= threshold, leader, evidence, threshold)
     meaning = (
-        f"no arm beats more others with posterior probability {1 - delta:.6g}; looked "
-        "at after every vote it errs more often than that"
+        "no other arm beats more arms than the named one, with posterior probability "
+        f"{1 - delta:.6g}; checked after every vote, it is wrong more often than that"
     )
     return line_of(state.active_names, "posterior", outcome, meaning)
 

@@ -700,7 +700,7 @@ class Study:
     # Judges
 
     def add_gold(self, better: str, worse: str | Sequence[str]) -> bool:
-        """Ask judges now and then what is known: which of two is better, or best.
+        """Add a gold question, whose right answer (better of two, or best) is known.
 
         Each judge gets such a question as often as ``Judging.gold_share`` says, at
         random places. The answers are no votes; whoever has too few of them right is
@@ -841,7 +841,7 @@ class Study:
             self._append(events.ArmRenamed(name, to))
 
     def merge_arms(self, name: str, into: str) -> None:
-        """Let two arms be one: all votes for either of them count for the second.
+        """Merge two arms: votes for either of them count for the second.
 
         Votes between the two are kept and count for neither, though the budget was
         used for them; open questions between them are asked no more. Open questions of
@@ -1007,7 +1007,7 @@ class Study:
     def status(
         self, probability: float = 0.9, *, forecast: bool = False, full: bool = False
     ) -> StudyStatus:
-        """Return where the study stands, and whether one may stop.
+        """Return the current standings, and whether the rules allow stopping.
 
         Parameters
         ----------

@@ -115,9 +115,9 @@ def read_comparisons(
         Column that names the winning arm, or the title of its column, or one of
         ``words``: a vote a row. By default "winner". It may be one of ``arms``, as in a
         table of winners and losers: all its rows are decided, and none says who was
-        shown first. Two columns are the answers in both orders, the arms in the order
-        of ``arms`` and the other way round; in both a word stands for the same arm,
-        wherever it was shown, so that left and right say nothing.
+        shown first. Give two columns if each pair was judged in both orders: first
+        in the order of ``arms``, then reversed. A word means the same arm in both
+        columns, so "left" and "right" are not allowed.
     wins : (str, str), optional
         Columns with the numbers of votes for either arm: a pair a row. By default
         wins_a and wins_b, wins_first and wins_second, or winner_model_a and

@@ -3,8 +3,7 @@
 Komiyama, Honda and Nakagawa (2016): how often every pair must be compared, per log
 round, by any algorithm that is consistent. `theory.copeland_program.statement` is the
 program as it reads; `constants` solves it, certified; `efficient` is the closed form of
-ECW-RMED. Files whose name begins with an underscore make it fast; what a compiled
-policy needs of them is offered here.
+ECW-RMED.
 """
 
 from theory.lazy import lazy_names

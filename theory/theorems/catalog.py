@@ -190,7 +190,7 @@ def theorem[F: Callable[..., Any]](
     knows: tuple[str, ...] = (),
     **fixed: Any,
 ) -> Callable[[F], F]:
-    """Enter a function into the catalog of theorems, once for each of its forms.
+    """Register a function as a theorem, so that ``all_bounds`` applies it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The world ``corrupted``: another world, a number of whose answers are turned."""
+"""The world ``corrupted``: an adversary reverses some answers of another world."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from theory.preferences import PreferenceMatrix
 
 
 class Corrupted(World):
-    """A world in which the first ``budget`` answers of a kind are turned.
+    """A world in which an adversary reverses the first ``budget`` answers of a kind.
 
     An adversary with a budget C sees who is compared and what the answer would be. It
     turns the first C answers of one kind, and then nothing: C answers of a run are
@@ -33,7 +33,7 @@ class Corrupted(World):
         What answers. In a text, parameters of this world are separated by semicolons:
         ``corrupted:world=drifting:speed=0.1;num_arms=8,budget=50``.
     budget : int
-        C, the number of answers that are turned in a run, not negative.
+        C, the number of answers that are reversed in a run, not negative.
     kind : str
         ``"better"``: answers in which the better arm wins, the one that is preferred
         with a probability above 1/2. ``"any"``: all answers.

@@ -44,7 +44,7 @@ WORLDS = {
     ),
     "pool": NamedWorld("pool", "Pool", "arms that arrive at given rounds"),
     "corrupted": NamedWorld(
-        "corrupted", "Corrupted", "another world, a number of whose answers are turned"
+        "corrupted", "Corrupted", "an adversary reverses some answers of another world"
     ),
     "linear-contexts": NamedWorld(
         "linear_contexts", "LinearContexts", "utilities linear in features of the arms"

@@ -114,7 +114,7 @@ def loo(posterior: Fit, *, unit: str = "vote") -> Any:
     Raises
     ------
     FitError
-        If votes are no whole numbers, or there is none.
+        If votes are not whole numbers, or there is none.
 
     Examples
     --------

@@ -179,7 +179,7 @@ def transitivity(
     Raises
     ------
     FitError
-        If there are fewer than 3 arms, votes are no whole numbers, or an argument is
+        If there are fewer than 3 arms, votes are not whole numbers, or an argument is
         out of range.
 
     Examples

@@ -68,10 +68,10 @@ class Laplace:
     and Hessian in closed form; any other model, one's own included, is differentiated
     automatically, and its steps are halved until they rise.
 
-    A draw of that distribution is moved along its ray from the mode to where the
-    posterior holds as much beyond. Of wide gaps the tails of the normal distribution
-    are far too fat: a policy that draws from it explores up to six times too often.
-    ``docs/theory/posteriors.md`` compares both with the exact posterior.
+    A draw is moved along the ray from the mode, so that its tail probability agrees
+    with that of the posterior. For large differences the tails of the normal
+    distribution are far too heavy: a policy that draws from it explores up to six times
+    too often. ``docs/theory/posteriors.md`` compares both with the exact posterior.
 
     Votes count with the order in which the two arms were shown, for models with an
     order effect; P(i beats j) is the one with nobody shown first.

@@ -1,4 +1,4 @@
-"""Policies that name a winner with few duels, and do not mind regret."""
+"""Policies for identifying a winner with few duels, whatever their regret."""
 
 EQUAL_LAGS = 1e-6
 """Pairs that are behind their shares by the same number of duels, but for rounding."""

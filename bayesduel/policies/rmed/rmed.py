@@ -124,7 +124,7 @@ class RMED2(RMED1):
         Of the forced draws; 3 in the paper.
     numerator_floor : float
         Smallest numerator of b_l; estimates may be negative early on. 0.01 as in the
-        authors' program, the paper has no floor, which is -1 here.
+        authors' program; -1 for no floor, as in the paper.
     look_ahead : bool
         Skip self-duels without stepping through them; the duels are the same.
 

@@ -1,1 +1,1 @@
-"""Policies that want the best arm in every pair, not twice in it."""
+"""Policies for weak regret: it is enough that the best arm is one of the two."""

@@ -94,7 +94,7 @@ def gold(
         "WORSE...: The other one; of a set all others, with --worst the worst last."
     ),
 ) -> None:
-    """Ask judges now and then what is known: the better of two, or the best of a set.
+    """Add a gold question, whose right answer is known: the better, or the best, arm.
 
     Judges who often err are set aside; the names need not be arms. Of sets all cards
     are named: bayesduel study gold slogans.study clear long odd garbled
