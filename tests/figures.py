@@ -9,6 +9,7 @@ import xarray as xr
 from bayesduel.models.fit.fit_result import Fit
 from bayesduel.plots.axes import panels
 from bayesduel.plots.bound_curves import bounds_of_panel
+from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import StyledFigure
 
 
@@ -69,4 +70,5 @@ def dashed(axes):
 def bounds_over(tree, bounds, notion="copeland", anchor=None):
     """Return what the only panel of a result shows of bounds, without drawing it."""
     (panel,) = panels(tree, notion, "none")
-    return bounds_of_panel(bounds, panel, notion, anchor)
+    look = policy_looks(line.policy for line in panel.lines)
+    return bounds_of_panel(bounds, panel, notion, anchor, look)

@@ -24,8 +24,7 @@ BOUNDED_NOTIONS = ("copeland", "copeland_losses")
 Komiyama et al. (2016) define it by losses; without ties the two agree.
 """
 
-_WITHOUT_MODEL = ("beta", "beta-per-pair")
-"""Posteriors that may learn any matrix."""
+_WITHOUT_MODEL = ("beta", "beta-per-pair")  # Posteriors that may learn any matrix.
 
 _MOST_ARMS = 40
 """Arms up to which tables compute a bound under a model: 64 take seconds."""
@@ -105,25 +104,19 @@ def regret_bound(bound: object) -> RegretBound:
     # Of an optimum under a model, too, whose class is not imported for that.
     inner = bound if isinstance(bound, RegretBound) else getattr(bound, "bound", None)
     if not isinstance(inner, RegretBound):
-        raise ArgumentError(
-            "bounds",
-            "must be theory.RegretBounds, or optima of theory whose cost is a regret",
-            bound,
-        )
+        rule = "must be theory.RegretBounds, or optima of theory whose cost is a regret"
+        raise ArgumentError("bounds", rule, bound)
     return inner
 
 
 def model_known_by(parameters: Mapping[str, Any]) -> str:
-    """Return the name of the model that a policy samples from, empty without one.
-
-    By the parameters of the policy, as results hold them.
-    """
+    """Return the name of the model that a policy samples from, empty without one."""
     from theory.theorems.catalog import option_of
 
-    found = option_of(parameters, "posterior")
-    if not isinstance(found, str) or found in _WITHOUT_MODEL:
+    posterior = option_of(parameters, "posterior")
+    if not isinstance(posterior, str) or posterior in _WITHOUT_MODEL:
         return ""
-    return found.removesuffix("-hmc")
+    return posterior.removesuffix("-hmc")
 
 
 def lower_bound(
@@ -179,14 +172,7 @@ def lower_slope(
     notion: str,
     model: str = "",
 ) -> tuple[RegretBound | None, int | None, str]:
-    """Return the asymptotic lower bound on a regret, or say why there is none.
-
-    Of Copeland regret that of Komiyama et al. (2016), of the mean gap to a Condorcet
-    winner that of Komiyama et al. (2015); for policies that know a model that of
-    `theory.structured_lower_bound`, of few arms. Tables and figures ask here. With it
-    come the winner that attains it, and a note that is empty or says why there is none,
-    by the labels ``arms``.
-    """
+    """Return the asymptotic lower bound on a regret, or say why there is none."""
     from theory.preferences import as_preference_matrix
 
     if model and notion in (*BOUNDED_NOTIONS, "condorcet_mean"):
@@ -215,7 +201,7 @@ def _lower_under_model(
     from theory.errors import ArgumentError, ProgramError
 
     linear = model == "linear" and matrix.features is not None
-    if not linear and not any(model in each.knows for each in known_theorems("")):
+    if not linear and not any(model in theorem.knows for theorem in known_theorems("")):
         return None, None, f"lower bound: none is known for policies over {model!r}"
     if matrix.num_arms > _MOST_ARMS:
         return (
@@ -230,9 +216,9 @@ def _lower_under_model(
     cost = "gap" if notion == "condorcet_mean" else "copeland"
     known = ("bradley-terry", matrix.features) if linear else (model, None)
     try:
-        found = structured_lower_bound(matrix, known[0], features=known[1], cost=cost)
+        bound = structured_lower_bound(matrix, known[0], features=known[1], cost=cost)
     except (ArgumentError, ProgramError) as error:
         rule = getattr(error, "rule", "")
         reason = f"the matrix {rule}" if rule.startswith("must obey") else str(error)
         return None, None, f"lower bound over {model!r}: not defined ({reason})"
-    return found.bound, found.winner, ""
+    return bound.bound, bound.winner, ""

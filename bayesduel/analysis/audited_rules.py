@@ -74,16 +74,11 @@ class AuditedRule:
         undecided = self.votes < 0
         median = float(np.median(np.where(undecided, np.inf, self.votes)))
         return AuditRow(
-            instance=self.instance,
-            rule=self.rule,
-            num_runs=self.num_runs,
-            false_stops=wrong,
-            false_share=wrong / self.num_runs,
-            false_lower=low,
-            false_upper=high,
-            undecided_share=float(undecided.mean()),
+            instance=self.instance, rule=self.rule, num_runs=self.num_runs,
+            false_stops=wrong, false_share=wrong / self.num_runs, false_lower=low,
+            false_upper=high, undecided_share=float(undecided.mean()),
             median_votes=median if math.isfinite(median) else None,
-        )
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -119,7 +114,7 @@ class StoppingAudit:
 
     def rows(self) -> tuple[AuditRow, ...]:
         """Return the numbers of all rules."""
-        return tuple(each.row() for each in self.rules)
+        return tuple(audited.row() for audited in self.rules)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers as plain values, for JSON."""

@@ -72,8 +72,8 @@ class Measurement:
         if self.preference is None:
             return None
         if "matrix" not in self._shared:
-            found = PreferenceMatrix(self.preference, features=self.features)
-            self._shared["matrix"] = found
+            matrix = PreferenceMatrix(self.preference, features=self.features)
+            self._shared["matrix"] = matrix
         return self._shared["matrix"]
 
     @property
@@ -90,8 +90,8 @@ class Measurement:
             from theory import ChoiceTable
 
             parts = ("choice_sets", "choice_probabilities")
-            arrays = (self.data[each].transpose("set", "place") for each in parts)
-            self._shared["table"] = ChoiceTable(*(each.values for each in arrays))
+            arrays = (self.data[name].transpose("set", "place") for name in parts)
+            self._shared["table"] = ChoiceTable(*(array.values for array in arrays))
         return self._shared["table"]
 
     def lower_slope(
@@ -122,8 +122,8 @@ class Measurement:
             )
         known = model_known_by(self.parameters) if model is None else model
         if (notion, known) not in self._shared:
-            found = lower_slope(self.matrix, self.arms, notion, known)
-            self._shared[notion, known] = found
+            lower = lower_slope(self.matrix, self.arms, notion, known)
+            self._shared[notion, known] = lower
         return self._shared[notion, known]
 
     @property
@@ -167,13 +167,13 @@ class Measurement:
         ordered = self.data["regret"].transpose("notion", "run", "checkpoint")
         values = np.asarray(ordered.values[index], dtype=np.float64)
         if not np.isfinite(values).all():
-            run, place = (int(each) for each in np.argwhere(~np.isfinite(values))[0])
+            run, column = (int(index) for index in np.argwhere(~np.isfinite(values))[0])
             raise ArgumentError(
                 "result",
                 f"the {regret_words(notion)} of {self.policy} on {self.instance} is "
-                f"{values[run, place]} in row {run} at checkpoint "
-                f"{self.rounds[place]}",
-                float(values[run, place]),
+                f"{values[run, column]} in row {run} at checkpoint "
+                f"{self.rounds[column]}",
+                float(values[run, column]),
                 remedy="simulate it again",
             )
         return values
@@ -195,30 +195,22 @@ class Measurement:
         """Return the place of a notion among those recorded."""
         if not self.has_regret:
             reason = self.error or "no variable 'regret'"
-            raise ArgumentError(
-                "result",
-                f"{self.policy} on {self.instance} holds no regret ({reason})",
-                remedy="simulate it again",
-            )
+            rule = f"{self.policy} on {self.instance} holds no regret ({reason})"
+            raise ArgumentError("result", rule, remedy="simulate it again")
         if not isinstance(notion, str) or notion not in self.notions:
-            raise ArgumentError(
-                "notion",
-                f"must be one that was recorded, {', '.join(self.notions)}",
-                notion,
-                remedy="give notion= one of these, or simulate with yours in "
-                "regret=(...)",
-            )
+            rule = f"must be one that was recorded, {', '.join(self.notions)}"
+            remedy = "give notion= one of these, or simulate with yours in regret=(...)"
+            raise ArgumentError("notion", rule, notion, remedy=remedy)
         return self.notions.index(notion)
 
 
 def recorded_notion(result: Result, notion: str | None) -> str:
-    """Return the notion asked for; without one Copeland regret, or the first recorded.
-
-    Raises ``ValueError`` when the result is none of bayesduel.
-    """
+    """Return the notion asked for, else Copeland regret, or the first recorded."""
     if notion is not None:
         return notion
-    recorded = [each.notions for each in measurements(result) if each.has_regret]
+    recorded = [
+        measured.notions for measured in measurements(result) if measured.has_regret
+    ]
     if not recorded or any("copeland" in notions for notions in recorded):
         return "copeland"
     return recorded[0][0]
@@ -247,22 +239,17 @@ def measurements(result: Result) -> list[Measurement]:
     import xarray as xr
 
     if isinstance(result, list) and result:
-        if all(isinstance(each, Measurement) for each in result):
+        if all(isinstance(item, Measurement) for item in result):
             return result
     if not isinstance(result, xr.DataTree | xr.Dataset):
-        raise ArgumentError(
-            "result",
-            "must be what bayesduel.simulate or bayesduel.compare returned",
-            result,
-        )
-    found = list(_walk(result, {}))
-    if not found:
-        raise ArgumentError(
-            "result",
-            "no policy with a variable 'regret' in it",
-            remedy="give what bayesduel.simulate or bayesduel.compare returned",
-        )
-    return found
+        rule = "must be what bayesduel.simulate or bayesduel.compare returned"
+        raise ArgumentError("result", rule, result)
+    listed = list(_walk(result, {}))
+    if not listed:
+        rule = "no policy with a variable 'regret' in it"
+        remedy = "give what bayesduel.simulate or bayesduel.compare returned"
+        raise ArgumentError("result", rule, remedy=remedy)
+    return listed
 
 
 def _walk(
@@ -270,10 +257,10 @@ def _walk(
 ) -> Iterator[Measurement]:
     """List the policies from a node on; ``shared`` is of the matrix above it."""
     children: Mapping[str, Any] = getattr(node, "children", {})
-    kept = {"regret", "regret_mean"} & {*map(str, node.data_vars)}
-    if kept or "error" in node.attrs:
-        own = {} if "preference" in node.data_vars else shared
-        yield _measurement(node, own)
+    recorded = {"regret", "regret_mean"} & {*map(str, node.data_vars)}
+    if recorded or "error" in node.attrs:
+        of_matrix = {} if "preference" in node.data_vars else shared
+        yield _measurement(node, of_matrix)
     below: dict[str, Any] = {}
     for child in children.values():
         yield from _walk(child, below)
@@ -296,11 +283,8 @@ def _measurement(node: xr.DataTree | xr.Dataset, shared: dict[str, Any]) -> Meas
             if not whole or rounds[0] < 1 or np.any(rounds[1:] <= rounds[:-1]):
                 problem = "must be at ascending checkpoints, whole numbers from 1 on"
         if problem:
-            raise ArgumentError(
-                "result",
-                f"regret {problem}",
-                remedy="give what bayesduel.simulate returned",
-            )
+            rule, remedy = f"regret {problem}", "give what bayesduel.simulate returned"
+            raise ArgumentError("result", rule, remedy=remedy)
     instance = data.attrs.get("instance") or getattr(parent, "name", None)
     policy = data.attrs.get("policy") or getattr(node, "name", None)
     source = next(
@@ -317,36 +301,25 @@ def _measurement(node: xr.DataTree | xr.Dataset, shared: dict[str, Any]) -> Meas
         if "features" in source:
             features = source["features"].transpose("arm", "feature").values
     return Measurement(
-        str(instance or "instance"),
-        str(policy or "policy"),
-        data,
-        preference,
-        arms,
-        features,
-        shared,
-    )
+        str(instance or "instance"), str(policy or "policy"), data, preference, arms,
+        features, shared,
+    )  # fmt: skip
 
 
 def checkpoint_index(
     rounds: Int64[np.ndarray, " checkpoint"], round_: int, argument: str
 ) -> int:
-    """Return the position of a round among the checkpoints.
-
-    Raises ``ValueError`` when it is no checkpoint; the text names the nearest ones.
-    """
+    """Return the position of a round among the checkpoints."""
     round_ = integer_from(round_, 1, argument)
     position = int(np.searchsorted(rounds, round_))
     if position < rounds.size and rounds[position] == round_:
         return position
     near = rounds[max(0, position - 1) : position + 1]
-    names = " and ".join(str(int(each)) for each in near)
+    names = " and ".join(str(int(checkpoint)) for checkpoint in near)
     verb = "are" if near.size > 1 else "is"
-    raise ArgumentError(
-        argument,
-        f"must be one of the checkpoints; the nearest {verb} {names}",
-        round_,
-        remedy="simulate with it among the checkpoints",
-    )
+    rule = f"must be one of the checkpoints; the nearest {verb} {names}"
+    remedy = "simulate with it among the checkpoints"
+    raise ArgumentError(argument, rule, round_, remedy=remedy)
 
 
 def standard_error(values: Float64[np.ndarray, " run"]) -> float:
@@ -355,11 +328,7 @@ def standard_error(values: Float64[np.ndarray, " run"]) -> float:
 
 
 def largest_regret(measured: Measurement, notion: str, round_: int) -> float:
-    """Return the most that any run can have lost by a round.
-
-    Rounds times the regret of the worst pair, or of the worst set that can be offered;
-    ``math.inf`` where the result holds neither the matrix nor the attribute of a world.
-    """
+    """Return the most that any run can have lost by a round."""
     worst = json.loads(measured.data.attrs.get("most_regret_per_round", "{}"))
     if notion in worst:
         return round_ * float(worst[notion])
@@ -415,11 +384,7 @@ def of_runs(regret: Float64[np.ndarray, "run checkpoint"]) -> RunStatistics:
 
 
 def of_summaries(summary: xr.Dataset) -> RunStatistics:
-    """Return those of moments and a histogram of one notion.
-
-    See :mod:`bayesduel.simulation.run_summaries`: mean and spread are exact but for
-    rounding, quantiles to 1 %.
-    """
+    """Return those of moments and a histogram of one notion."""
     num_runs = int(summary.attrs["num_runs"])
     mean, products, counts, least, most = (
         summary[f"regret_{name}"].to_numpy()
@@ -440,9 +405,9 @@ def of_summaries(summary: xr.Dataset) -> RunStatistics:
     def quantiles(levels: Sequence[float]) -> np.ndarray:
         rows = []
         for level in levels:
-            place = level * (num_runs - 1)
-            low, high = ordered(math.floor(place)), ordered(math.ceil(place))
-            rows.append(low + (high - low) * (place - math.floor(place)))
+            rank = level * (num_runs - 1)
+            low, high = ordered(math.floor(rank)), ordered(math.ceil(rank))
+            rows.append(low + (high - low) * (rank - math.floor(rank)))
         return np.stack(rows)
 
     def increase(first: int, last: int) -> tuple[float, float]:

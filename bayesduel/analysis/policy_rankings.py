@@ -170,15 +170,12 @@ class Ranking:
             When one of them is not ranked here.
         """
         are_texts = isinstance(lower, str) and isinstance(higher, str)
-        for found in self.differences if are_texts else ():
-            if {found.lower, found.higher} == {lower, higher}:
-                return found
-        names = ", ".join(each.policy for each in self.policies)
-        raise ArgumentError(
-            "ranking",
-            f"must be asked about two of {names} on {self.instance}",
-            (lower, higher),
-        )
+        for pair in self.differences if are_texts else ():
+            if {pair.lower, pair.higher} == {lower, higher}:
+                return pair
+        names = ", ".join(ranked.policy for ranked in self.policies)
+        rule = f"must be asked about two of {names} on {self.instance}"
+        raise ArgumentError("ranking", rule, (lower, higher))
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return one row per policy: its instance and the fields of its rank.
@@ -199,7 +196,7 @@ class Ranking:
         import pandas as pd
 
         where = {"instance": self.instance, "notion": self.notion}
-        return pd.DataFrame([where | asdict(each) for each in rows])
+        return pd.DataFrame([where | asdict(row) for row in rows])
 
 
 # --- What runs of a kind not seen could do ------------------------------------------
@@ -277,8 +274,7 @@ def enough_runs(lead: float, limit: float, error: float) -> int:
 # --- The ranking ---------------------------------------------------------------------
 
 
-_WORST = 0.05
-"""Share of the runs that `RankedPolicy.worst_share` is about."""
+_WORST = 0.05  # Share of the runs that `RankedPolicy.worst_share` is about.
 
 
 def rankings(
@@ -409,12 +405,12 @@ def _ranking(
     order = np.argsort(regret.mean(axis=0), kind="stable")
     regret = regret[:, order]
     labels = [members[index].policy for index in order]
-    found = paired_intervals(
+    intervals = paired_intervals(
         regret, confidence=confidence, num_resamples=num_resamples, seed=seed
     )
     runs, error = regret.shape[0], (1.0 - confidence) / 2 / (len(labels) - 1)
     most = largest_regret(members[0], notion, round_)
-    differences = _differences(labels, regret, found, error, peak, most)
+    differences = _differences(labels, regret, intervals, error, peak, most)
     policies = tuple(
         _ranked(label, regret[:, index], differences, len(labels))
         for index, label in enumerate(labels)
@@ -424,22 +420,15 @@ def _ranking(
         f"simulate at least {FEWEST_RUNS}"
     )  # fmt: skip
     return Ranking(
-        instance,
-        notion,
-        round_,
-        runs,
-        confidence,
-        unseen_share(runs, error),
-        policies,
-        differences,
-        note,
-    )
+        instance, notion, round_, runs, confidence, unseen_share(runs, error), policies,
+        differences, note,
+    )  # fmt: skip
 
 
 def _differences(
     labels: list[str],
     regret: NDArray[np.float64],
-    found: PairedIntervals,
+    intervals: PairedIntervals,
     error: float,
     peak: float,
     most: float,
@@ -448,20 +437,21 @@ def _differences(
     unseen = unseen_share(len(regret), error)
     means, medians = regret.mean(axis=0), np.median(regret, axis=0)
     rows = []
-    for pair, (i, j) in enumerate(zip(found.first, found.second, strict=True)):
-        low = float(found.low[pair])
-        limit = max(min(most, peak * float(means[j])), float(regret[:, i].max()))
+    for pair, (i, j) in enumerate(zip(intervals.first, intervals.second, strict=True)):
+        ours, theirs = regret[:, i], regret[:, j]
+        low = float(intervals.low[pair])
+        limit = max(min(most, peak * float(means[j])), float(ours.max()))
         undone = reversal(low, unseen)
         apart = SEEN if low > 0 else OPEN
         rows.append(
             Difference(
                 lower=labels[i],
                 higher=labels[j],
-                mean=float(found.mean[pair]),
-                standard_error=float(found.standard_error[pair]),
+                mean=float(intervals.mean[pair]),
+                standard_error=float(intervals.standard_error[pair]),
                 low=low,
-                high=float(found.high[pair]),
-                share=_share(regret[:, i], regret[:, j]),
+                high=float(intervals.high[pair]),
+                share=float(((ours < theirs) + 0.5 * (ours == theirs)).mean()),
                 median=float(medians[j] - medians[i]),
                 reversal=undone,
                 limit=limit,
@@ -476,7 +466,7 @@ def _paired(
     instance: str, members: list[Measurement], notion: str
 ) -> tuple[int, NDArray[np.float64]]:
     """Return the last common checkpoint, and regret there, (run, policy)."""
-    seeds = {str(each.data.attrs.get("seed")) for each in members}
+    seeds = {str(member.data.attrs.get("seed")) for member in members}
     if len(seeds) > 1:
         raise ArgumentError(
             "comparison",
@@ -484,27 +474,21 @@ def _paired(
             f"({', '.join(sorted(seeds))}), so their runs are no pairs",
             remedy="simulate them in one comparison",
         )
-    rounds = set.intersection(*({*each.rounds.tolist()} for each in members))
-    runs = set.intersection(*({*run_numbers(each).tolist()} for each in members))
+    rounds = set.intersection(*({*member.rounds.tolist()} for member in members))
+    runs = set.intersection(*({*run_numbers(member).tolist()} for member in members))
     if not rounds or not runs:
         what = "checkpoint" if not rounds else "run"
-        raise ArgumentError(
-            "comparison",
-            f"policies on {instance} have no common {what}",
-            remedy="simulate them in one comparison",
-        )
+        rule = f"policies on {instance} have no common {what}"
+        remedy = "simulate them in one comparison"
+        raise ArgumentError("comparison", rule, remedy=remedy)
     round_ = max(rounds)
     columns = []
-    for each in members:
-        kept = np.isin(run_numbers(each), sorted(runs))
-        place = int(np.flatnonzero(each.rounds == round_)[0])
-        by_number = np.argsort(run_numbers(each)[kept], kind="stable")
-        columns.append(each.regret(notion)[kept, place][by_number])
+    for member in members:
+        common = np.isin(run_numbers(member), sorted(runs))
+        index = int(np.flatnonzero(member.rounds == round_)[0])
+        by_number = np.argsort(run_numbers(member)[common], kind="stable")
+        columns.append(member.regret(notion)[common, index][by_number])
     return int(round_), np.stack(columns, axis=1)
-
-
-def _share(lower: NDArray[np.float64], higher: NDArray[np.float64]) -> float:
-    return float(((lower < higher) + 0.5 * (lower == higher)).mean())
 
 
 def _ranked(
@@ -520,24 +504,16 @@ def _ranked(
     worst_runs = np.sort(regret)[-math.ceil(_WORST * regret.size) :]
     share = float(worst_runs.sum()) / float(regret.sum()) if regret.sum() > 0 else 0.0
     return RankedPolicy(
-        label,
-        best,
-        worst,
-        best_seen,
-        worst_seen,
-        float(regret.mean()),
-        median,
-        low,
-        high,
-        share,
-    )
+        label, best, worst, best_seen, worst_seen, float(regret.mean()), median, low,
+        high, share,
+    )  # fmt: skip
 
 
-def _ranks(label: str, told: list[Difference], count: int) -> tuple[int, int]:
+def _ranks(label: str, apart: list[Difference], count: int) -> tuple[int, int]:
     """Return the ranks that the pairs that are told apart leave open."""
     return (
-        1 + sum(each.higher == label for each in told),
-        count - sum(each.lower == label for each in told),
+        1 + sum(pair.higher == label for pair in apart),
+        count - sum(pair.lower == label for pair in apart),
     )
 
 
@@ -634,8 +610,8 @@ def paired_intervals(
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
     >>> shared = 100 * rng.normal(size=(50, 1))
-    >>> found = paired_intervals(shared + rng.normal([[0.0, 2.0]], 1.0, (50, 2)))
-    >>> bool(0.0 < found.low[0] < 2.0 < found.high[0])
+    >>> intervals = paired_intervals(shared + rng.normal([[0.0, 2.0]], 1.0, (50, 2)))
+    >>> bool(0.0 < intervals.low[0] < 2.0 < intervals.high[0])
     True
     """
     table = numeric_array(values, "values")
@@ -644,22 +620,20 @@ def paired_intervals(
             "values", "must be a finite table of the shape (run, policy)", table.shape
         )
     if np.abs(table).max() > _LARGEST:
-        raise ArgumentError(
-            "values",
+        rule = (
             f"must lie between -{_LARGEST:g} and {_LARGEST:g}, whose squares can be "
-            "added up",
-            table.ravel()[np.abs(table).argmax()],
+            "added up"
         )
+        raise ArgumentError("values", rule, table.ravel()[np.abs(table).argmax()])
     confidence, num_resamples, seed = checked_options(confidence, num_resamples, seed)
     num_runs, num_columns = table.shape
     first, second = np.triu_indices(num_columns, k=1)
     if num_resamples * first.size > _MOST_STATISTICS:
-        raise ArgumentError(
-            "num_resamples",
+        rule = (
             f"must be at most {_MOST_STATISTICS // first.size}, so that the "
-            f"statistics of {first.size} pairs of columns fit into memory",
-            num_resamples,
+            f"statistics of {first.size} pairs of columns fit into memory"
         )
+        raise ArgumentError("num_resamples", rule, num_resamples)
     differences = table[:, second] - table[:, first]
     mean = differences.mean(axis=0)
     centered = differences - mean
@@ -712,10 +686,7 @@ def _studentized(
     block: int,
     seed: int,
 ) -> NDArray[np.float64]:
-    """Return abs(mean) / standard error of every pair in some resamples, (size, M).
-
-    Infinity where a resample has no spread and another mean than the data.
-    """
+    """Return abs(mean) / standard error of every pair in some resamples, (size, M)."""
     num_runs = centered.shape[0]
     rng = np.random.default_rng([seed, block])
     counts = rng.multinomial(num_runs, np.full(num_runs, 1.0 / num_runs), size=size)

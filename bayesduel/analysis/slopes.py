@@ -110,7 +110,13 @@ def slope(
     >>> print(slope(data, 100, 10000))
     3.0 ± 1.0 per log-round
     """
-    measured = result if isinstance(result, Measurement) else _only(result)
+    listed = [result] if isinstance(result, Measurement) else measurements(result)
+    if len(listed) != 1:
+        names = ", ".join(f"{one.instance}/{one.policy}" for one in listed)
+        rule = f"a slope is of one policy, but there are {len(listed)} ({names})"
+        remedy = "pick one, e.g. result['<instance>/<policy>']"
+        raise ArgumentError("result", rule, remedy=remedy)
+    (measured,) = listed
     notion = recorded_notion([measured], notion)
     if not measured.has_regret:
         measured.regret(notion)  # Says why there is none.
@@ -120,29 +126,17 @@ def slope(
         raise ArgumentError(
             "from_round", f"must come before to_round, {to_round}", from_round
         )
-    found = measured.statistics(notion)
+    statistics = measured.statistics(notion)
     width = math.log(int(to_round)) - math.log(int(from_round))
-    mean, error = found.increase(first, last)
+    mean, error = statistics.increase(first, last)
     return Slope(
         mean / width,
         error / width,
         int(from_round),
         int(to_round),
         notion,
-        found.num_runs,
+        statistics.num_runs,
     )
-
-
-def _only(result: Result) -> Measurement:
-    found = measurements(result)
-    if len(found) != 1:
-        names = ", ".join(f"{each.instance}/{each.policy}" for each in found)
-        raise ArgumentError(
-            "result",
-            f"a slope is of one policy, but there are {len(found)} ({names})",
-            remedy="pick one, e.g. result['<instance>/<policy>']",
-        )
-    return found[0]
 
 
 def last_decades(
@@ -170,14 +164,9 @@ def last_decades(
 def slope_span(
     measured: Sequence[Measurement], from_round: int | None, to_round: int | None
 ) -> tuple[int, int]:
-    """Return the two checkpoints of a slope; the last two decades by default.
-
-    Tables and figures ask here, so that they give the same number. The end is the
-    shortest horizon, the start the checkpoint nearest (in log t) to a hundredth of the
-    end.
-    """
+    """Return the two checkpoints of a slope; the last two decades by default."""
     if to_round is None:
-        to_round = min(int(each.rounds[-1]) for each in measured)
+        to_round = min(int(one.rounds[-1]) for one in measured)
     rounds = measured[0].rounds
     rounds = rounds[: checkpoint_index(rounds, to_round, "to_round") + 1]
     if from_round is not None:

@@ -119,19 +119,19 @@ class SummaryRow:
             With keys such as ``regret_mean`` and ``slope_standard_error``, and None for
             numbers that are missing or not finite: what JSON can hold.
         """
-        found: dict[str, Any] = {}
-        for each in fields(self):
-            value = getattr(self, each.name)
-            kind = {"regret": FinalRegret, "slope": Slope}.get(each.name)
+        values: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            kind = {"regret": FinalRegret, "slope": Slope}.get(field.name)
             if kind is None:
-                found[each.name] = value
+                values[field.name] = value
                 continue
             for part in (x.name for x in fields(kind) if x.name != "notion"):
-                name = "slope" if part == "value" else f"{each.name}_{part}"
-                found[name] = None if value is None else getattr(value, part)
+                name = "slope" if part == "value" else f"{field.name}_{part}"
+                values[name] = None if value is None else getattr(value, part)
         return {
             name: None if isinstance(x, float) and not math.isfinite(x) else x
-            for name, x in found.items()
+            for name, x in values.items()
         }
 
 
@@ -291,12 +291,12 @@ def summary(
     >>> print(row.slope, "|", row.note)
     3.0 ± 1.0 per log-round | lower bound: the result does not hold the matrix
     """
-    found = measurements(comparison)
-    notion = recorded_notion(found, notion)
+    measured = measurements(comparison)
+    notion = recorded_notion(measured, notion)
     if not isinstance(notion, str):
         raise ArgumentError("notion", "must be the name of one", notion)
-    rows = tuple(_summary_row(each, notion, from_round, to_round) for each in found)
-    attrs = {**found[0].data.attrs, **getattr(comparison, "attrs", {})}
+    rows = tuple(_summary_row(one, notion, from_round, to_round) for one in measured)
+    attrs = {**measured[0].data.attrs, **getattr(comparison, "attrs", {})}
     return Summary(
         rows, notion, str(attrs.get("seed", "?")), str(attrs.get("version", "?"))
     )
@@ -322,33 +322,29 @@ def _summary_row(
             *names, 0, 0, None, None, bound, winner, None, note, measured.error,
             **others,
         )  # fmt: skip
-    measured_slope = _last_slope(measured, notion, from_round, to_round)
-    if measured_slope is None:
+    rounds, measured_slope = measured.rounds, None
+    if to_round is not None:
+        rounds = rounds[: checkpoint_index(rounds, to_round, "to_round") + 1]
+    if rounds.size > 1:
+        span = slope_span([measured], from_round, to_round)
+        measured_slope = slope(measured, *span, notion)
+    else:
         note = "; ".join(filter(None, [note, "slope: needs two checkpoints"]))
     ratio = measured_slope.value / bound if measured_slope and bound else None
-    found = measured.statistics(notion)
-    low, median, high = (float(q[-1]) for q in found.quantiles([0.1, 0.5, 0.9]))
+    statistics = measured.statistics(notion)
+    low, median, high = (float(q[-1]) for q in statistics.quantiles([0.1, 0.5, 0.9]))
     regret = FinalRegret(
-        float(found.mean[-1]),
-        float(found.standard_error[-1]),
-        float(found.standard_deviation[-1]),
+        float(statistics.mean[-1]),
+        float(statistics.standard_error[-1]),
+        float(statistics.standard_deviation[-1]),
         median,
         low,
         high,
     )
     return SummaryRow(
-        *names,
-        found.num_runs,
-        int(measured.rounds[-1]),
-        regret,
-        measured_slope,
-        bound,
-        winner,
-        ratio,
-        note,
-        "",
-        **others,
-    )
+        *names, statistics.num_runs, int(measured.rounds[-1]), regret, measured_slope,
+        bound, winner, ratio, note, "", **others,
+    )  # fmt: skip
 
 
 def _stops(measured: Measurement) -> dict[str, Any]:
@@ -365,17 +361,6 @@ def _stops(measured: Measurement) -> dict[str, Any]:
         "stopped_at_mean": float(ended[stopped].mean()) if stopped.any() else None,
         "wrong_names": int(wrong.sum()),
     }
-
-
-def _last_slope(
-    measured: Measurement, notion: str, from_round: int | None, to_round: int | None
-) -> Slope | None:
-    rounds = measured.rounds
-    if to_round is not None:
-        rounds = rounds[: checkpoint_index(rounds, to_round, "to_round") + 1]
-    if rounds.size < 2:
-        return None
-    return slope(measured, *slope_span([measured], from_round, to_round), notion)
 
 
 def regret_dataframe(result: Result, *, notion: str | None = None) -> pd.DataFrame:
@@ -422,16 +407,16 @@ def regret_dataframe(result: Result, *, notion: str | None = None) -> pd.DataFra
 
     notion = recorded_notion(result, notion)
     parts = []
-    for each in measurements(result):
-        if not each.has_regret:
+    for measured in measurements(result):
+        if not measured.has_regret:
             continue
-        regret = each.regret(notion)
+        regret = measured.regret(notion)
         runs, rounds = regret.shape
         columns = {
-            "instance": each.instance,
-            "policy": each.policy,
-            "run": np.repeat(run_numbers(each), rounds),
-            "checkpoint": np.tile(each.rounds, runs),
+            "instance": measured.instance,
+            "policy": measured.policy,
+            "run": np.repeat(run_numbers(measured), rounds),
+            "checkpoint": np.tile(measured.rounds, runs),
             "regret": regret.ravel(),
         }
         parts.append(pd.DataFrame(columns))
@@ -450,25 +435,23 @@ def by_notion(
     *,
     main: bool = False,
 ) -> list[tuple[str, list[Measurement]]]:
-    """Return every notion of regret with what is of instances that record it.
-
-    ``notions`` is what each instance records; ``main`` keeps the first of each.
-    """
-    recorded = {name: own[:1] if main else own for name, own in notions.items()}
+    """Return every notion of regret with what is of instances that record it."""
+    recorded = {
+        name: recorded_here[:1] if main else recorded_here
+        for name, recorded_here in notions.items()
+    }
     return [
-        (notion, [each for each in measured if notion in recorded[each.instance]])
-        for notion in dict.fromkeys(each for own in recorded.values() for each in own)
+        (notion, [one for one in measured if notion in recorded[one.instance]])
+        for notion in dict.fromkeys(
+            notion for recorded_here in recorded.values() for notion in recorded_here
+        )
     ]
 
 
 def summary_files(
     result: Result, summarize: Callable[..., Summary] = summary
 ) -> dict[str, bytes]:
-    """Return ``summary.csv`` and ``summary.json`` of what ``compare`` returned.
-
-    They hold `summary_rows`, but for what the runs took: the same request gives the
-    same files.
-    """
+    """Return ``summary.csv`` and ``summary.json`` of what ``compare`` returned."""
     times = {"run_seconds": None, "compile_seconds": None}
     rows = [row | times for row in summary_rows(result, summarize)]
     text = io.StringIO()
@@ -485,25 +468,25 @@ def summary_files(
 def summary_rows(
     result: Result, summarize: Callable[..., Summary] = summary
 ) -> list[dict[str, Any]]:
-    """Return a row per instance, policy and notion of regret, in this order.
-
-    See :meth:`bayesduel.analysis.Summary.to_dicts`; ``summarize`` is called as
-    ``summary`` is.
-    """
-    found = measurements(result)
+    """Return a row per instance, policy and notion of regret, in this order."""
+    measured = measurements(result)
     rows = [
         row
-        for notion, part in by_notion(found, _recorded(found))
+        for notion, part in by_notion(measured, _recorded(measured))
         for row in summarize(part, notion=notion).to_dicts()
     ]
-    order = [(each.instance, each.policy) for each in found]
+    order = [(one.instance, one.policy) for one in measured]
     return sorted(rows, key=lambda row: order.index((row["instance"], row["policy"])))
 
 
 def _recorded(measured: Sequence[Measurement]) -> dict[str, tuple[str, ...]]:
     """Return the notions of each instance; where all failed, those of the others."""
-    found: dict[str, tuple[str, ...]] = {}
-    for each in measured:
-        found[each.instance] = found.get(each.instance) or each.notions
-    others = tuple(dict.fromkeys(each for own in found.values() for each in own))
-    return {name: own or others or ("copeland",) for name, own in found.items()}
+    recorded: dict[str, tuple[str, ...]] = {}
+    for one in measured:
+        recorded[one.instance] = recorded.get(one.instance) or one.notions
+    others = tuple(
+        dict.fromkeys(notion for notions in recorded.values() for notion in notions)
+    )
+    return {
+        name: notions or others or ("copeland",) for name, notions in recorded.items()
+    }

@@ -36,27 +36,16 @@ _FIRST = (
     "retire-arm", "restore-arm", "rename-arm", "merge-arms", "gold", "judge", "import",
     "undo-import", "export", "copy", "check", "verify", "serve-stdin",
 )  # fmt: skip
-_RANK = {name: place for place, name in enumerate(_FIRST)}
+_RANK = {name: rank for rank, name in enumerate(_FIRST)}
 """The order of commands in the help; others follow by name."""
 
 _PARAMETERS = {
-    "blocked": "block",
-    "contest_covariates": "contest_covariate",
-    "group": "by",
-    "instances": "instance",
-    "n": "number",
-    "name": "figure",
-    "num_runs": "runs",
-    "num_warmup": "warmup",
-    "panels": "panel",
-    "path": "file",
-    "policies": "policy",
-    "prior": "prior_scale",
-    "rng_key": "seed",
-    "shuffle": "no_shuffle",
-    "ticket": "number",
-    "ties": "tie_columns",
-}
+    "blocked": "block", "contest_covariates": "contest_covariate", "group": "by",
+    "instances": "instance", "n": "number", "name": "figure", "num_runs": "runs",
+    "num_warmup": "warmup", "panels": "panel", "path": "file", "policies": "policy",
+    "prior": "prior_scale", "rng_key": "seed", "shuffle": "no_shuffle",
+    "ticket": "number", "ties": "tie_columns",
+}  # fmt: skip
 """Parameters of commands that are not called as the argument that they become."""
 
 
@@ -129,7 +118,7 @@ class _FriendlyGroup(TyperGroup):
     def _flag_of(self, ctx: Any, argument: str) -> str:
         """Return the flag of an argument of the library; "" where there is none."""
         command = self.get_command(ctx, ctx.invoked_subcommand or "")
-        known = {each.name: each for each in command.params} if command else {}
+        known = {param.name: param for param in command.params} if command else {}
         for name in (argument, _PARAMETERS.get(argument, "")):
             if name in known:
                 parameter = known[name]

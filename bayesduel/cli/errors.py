@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import select
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +21,7 @@ from typing import Any
 
 import typer
 
-from bayesduel.cli.output import ending, go_on, say, say_error
+from bayesduel.cli.output import ending, say, say_error
 from bayesduel.signals import SIGNALLED, heard, interrupt
 
 FAILED = 1
@@ -33,9 +34,15 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 """The error of the option parser; public only as the base of this one."""
 
 
-def ended(error: KeyboardInterrupt, out: Path | None, kept: str) -> typer.Exit:
+def ended(error: KeyboardInterrupt, out: Path | None, finished: str) -> typer.Exit:
     """Say what an interrupted command has kept; return what to raise."""
-    return _exit_after(error, go_on(out, kept, error))
+    if out is None:
+        advice = "nothing was kept; with --out DIR, --resume can go on"
+        return _exit_after(error, f"{ending(error)}: {advice}")
+    words = [word for word in sys.argv[1:] if word not in ("--resume", "--overwrite")]
+    again = shlex.join(["bayesduel", *words, "--resume"])
+    text = f"{ending(error)}: kept {finished} in {out}; go on with\n  {again}"
+    return _exit_after(error, text)
 
 
 def ended_for_good(error: KeyboardInterrupt, advice: str) -> typer.Exit:
@@ -61,12 +68,8 @@ def refuse_given(given: Mapping[str, Any], rule: str, remedy: str = "") -> None:
 
 @contextmanager
 def quiet_pipes() -> Iterator[None]:
-    """End without a word where whoever reads our output has gone, as in ``| head``.
-
-    The exit code is that of a program which the signal of a broken pipe ends, 128 +
-    SIGPIPE: not all was written, and what comes after it, such as figures, is missing.
-    The signal itself stays ignored: it would end a server whose client has gone, too.
-    """
+    """End without a word where whoever reads our output has gone, as in ``| head``."""
+    # The signal itself stays ignored: it would end a server whose client has gone, too.
     try:
         yield
         for stream in (sys.stdout, sys.stderr):
@@ -97,18 +100,7 @@ def _has_no_reader(descriptor: int) -> bool:
 
 @contextmanager
 def friendly_errors(flag_of: Callable[[str], str] = lambda _: "") -> Iterator[None]:
-    """Turn errors that we raised for the user into one line and an exit code.
-
-    A ``ValueError`` counts as ours when it was raised in a file of this project: its
-    text then names the argument, the rule and the remedy. The same error from deep
-    inside a library is a bug, and keeps its traceback. BAYESDUEL_TRACEBACK=1 keeps
-    every traceback. After a signal to end, any error counts as a consequence of it.
-
-    Parameters
-    ----------
-    flag_of : callable
-        The option for an argument of the library, "" where there is none.
-    """
+    """Turn errors that we raised for the user into one line and an exit code."""
     try:
         yield
     except KeyboardInterrupt as error:

@@ -15,28 +15,25 @@ if TYPE_CHECKING:
     from bayesduel.diagnostics import Report
     from bayesduel.inference import Fit
 
-MANY = 40
-"""Arms that are printed without --all."""
+MANY = 40  # Arms that are printed without --all.
 
 # Numbers in a variable from which compressing it is worth the time.
 _LARGE = 10_000
 _FEW_CLUSTERS = 40
 _ERRORS = ("error", "error_clustered")
-_COUNTS = ("comparisons", "wins", "losses", "ties")
-"""Which whole ballots have not."""
+_COUNTS = ("comparisons", "wins", "losses", "ties")  # Which whole ballots have not.
 
 
-def contrast_rows(apart: xr.Dataset) -> list[dict[str, Any]]:
-    """Return a row for each arm: how far it is from the reference arm."""
-    columns = {str(name): each.values.tolist() for name, each in apart.items()}
+def rows_of_arms(numbers: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a row for each arm of its numbers."""
+    columns = {str(name): column.values.tolist() for name, column in numbers.items()}
     return [
-        {"arm": arm} | {name: values[place] for name, values in columns.items()}
-        for place, arm in enumerate(apart["arm"].values.tolist())
+        {"arm": arm} | {name: values[row] for name, values in columns.items()}
+        for row, arm in enumerate(numbers["arm"].values.tolist())
     ]
 
 
-Cells = list[list[str]]
-"""A table as texts, its heads first."""
+Cells = list[list[str]]  # A table as texts, its heads first.
 
 
 def standing_cells(record: dict[str, Any]) -> Cells:
@@ -64,7 +61,7 @@ def standing_cells(record: dict[str, Any]) -> Cells:
         counts = [row[key] for key in _COUNTS if key in row]
         table.append(
             [row["arm"], *[str(row["part"])] * several, *standing,
-             *(f"{each:g}" if each % 1 else f"{int(each)}" for each in counts)]
+             *(f"{count:g}" if count % 1 else f"{int(count)}" for count in counts)]
         )  # fmt: skip
     return table
 
@@ -129,7 +126,7 @@ def print_standings(title: str, record: dict[str, Any], *, everything: bool) -> 
         of = " of its part" * several
         score = f"P(win): mean probability of beating another arm{of}"
     captions = [
-        *(f"DOUBTFUL: {each}" for each in record["doubts"]),
+        *(f"DOUBTFUL: {doubt}" for doubt in record["doubts"]),
         f"{score}; intervals hold {record['interval']:.0%}; P(best): "
         f"{record['p_best']}",
         f"bayesduel {record['version']}",
@@ -186,10 +183,7 @@ def save_fit(
     *,
     log_likelihood: bool,
 ) -> None:
-    """Write standings.csv, .json and .md, parameters.csv, fit.nc, and figures.
-
-    With a report also check.txt; its short form is in .json and .md too.
-    """
+    """Write standings.csv, .json and .md, parameters.csv, fit.nc, and figures."""
     from bayesduel import plots
     from bayesduel.cli.output import say_warning
 
@@ -240,11 +234,11 @@ def save_draws(tree: xr.DataTree, out: Path, messages: Messages) -> None:
     encoding: dict[str, dict[str, dict[str, Any]]] = {}
     for node in tree.subtree:
         encoding[node.path] = {}
-        for name, each in node.data_vars.items():
-            if each.size > _LARGE:
+        for name, variable in node.data_vars.items():
+            if variable.size > _LARGE:
                 packed: dict[str, Any] = {"zlib": True, "complevel": 4}
-                if each.dtype.kind == "i":
-                    packed["dtype"] = np.min_scalar_type(-int(each.max()) - 1)
+                if variable.dtype.kind == "i":
+                    packed["dtype"] = np.min_scalar_type(-int(variable.max()) - 1)
                 encoding[node.path][str(name)] = packed
     tree.to_netcdf(out / "fit.nc", engine="h5netcdf", encoding=encoding)
     messages.say(f"saved {out / 'fit.nc'}")
@@ -265,4 +259,4 @@ def markdown(record: dict[str, Any]) -> str:
         cells.insert(1, sides)
         parts.append("".join(f"| {' | '.join(row)} |\n" for row in cells))
     text = "\n".join(parts)
-    return text + "".join(f"\nDOUBTFUL: {each}\n" for each in record["doubts"])
+    return text + "".join(f"\nDOUBTFUL: {doubt}\n" for doubt in record["doubts"])

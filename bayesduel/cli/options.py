@@ -28,17 +28,7 @@ COMMANDS: defaultdict[str, dict[str, Command]] = defaultdict(dict)
 
 @dataclass(frozen=True)
 class Command:
-    """A command.
-
-    Attributes
-    ----------
-    function : callable
-        What it does; its docstring is the help.
-    example : str
-        A line that may be typed after ``bayesduel``; help ends with it.
-    panels : mapping from str to str
-        Panels of the help, and the parameters in each, between spaces.
-    """
+    """A command: its function, and an example and panels for its help."""
 
     function: Callable[..., None]
     example: str
@@ -58,13 +48,8 @@ def command[F: Callable[..., None]](
 ) -> Callable[[F], F]:
     """Register a function as the command of its name.
 
-    Parameters
-    ----------
-    example : str
-        A line that may be typed after ``bayesduel``; the help of the command shows it.
-    panels : mapping from str to str, optional
-        Panels of the help in their order: the title, and the parameters in it between
-        spaces. The panel ``"Options"`` comes first. By default all are in it.
+    The help ends with ``example``, a line that may be typed after ``bayesduel``. It has
+    ``panels`` of parameters, between spaces, by title; ``"Options"`` comes first.
     """
 
     def register(function: F) -> F:
@@ -93,20 +78,9 @@ def option(
 ) -> Any:
     """Declare an option; what it takes is said by the annotation.
 
-    Parameters
-    ----------
-    help : str
-        What the option takes in capitals, if it is not to be shown by its type, and one
-        or two sentences: ``"N: Worker processes; default: all cores."``.
-    *names : str
-        Such as ``"-n", "--number"``. By default the name of the parameter.
-    default : Any, optional
-        The value where the option is not typed; ``...`` where it must be. By default
-        None, and False for a flag.
-    least : int, optional
-        The smallest whole number that is allowed.
-    **more : Any
-        Arguments of ``typer.Option``.
+    The help may begin with what it takes, in capitals: ``"N: Worker processes."``. The
+    default ``...`` means that the option must be typed, ``least`` is the smallest whole
+    number; ``more`` are arguments of ``typer.Option``.
     """
     return _Declared(help, names, default, least, False, more)
 
@@ -114,16 +88,8 @@ def option(
 def argument(help: str, *, default: Any = None, **more: Any) -> Any:
     """Declare an argument, which is typed without a name.
 
-    Parameters
-    ----------
-    help : str
-        The name of the argument in help and errors, in capitals, and one or two
-        sentences: ``"MATRIX: Name, or file (CSV, NPY, NPZ)."``.
-    default : Any, optional
-        The value where it is left out. By default None, if the annotation has None;
-        else the argument must be typed.
-    **more : Any
-        Arguments of ``typer.Argument``.
+    The help begins with its name: ``"MATRIX: Name, or file (CSV, NPY, NPZ)."``. It may
+    be left out where the annotation has None.
     """
     return _Declared(help, (), default, None, True, more)
 
@@ -204,17 +170,17 @@ def _flat(
     titles = {name: title for title, names in panels.items() for name in names.split()}
     declared: dict[str, tuple[Any, _Declared]] = {}
     parameters: list[Parameter] = []
-    for each in signature(function).parameters.values():
-        kind = hints[each.name]
+    for parameter in signature(function).parameters.values():
+        kind = hints[parameter.name]
         if is_dataclass(kind):
             inner = _hints(kind)
-            parts[each.name] = kind
-            for own in fields(kind):
-                declared[own.name] = inner[own.name], own.default  # pyright: ignore
-        elif isinstance(each.default, _Declared):
-            declared[each.name] = kind, each.default
+            parts[parameter.name] = kind
+            for field in fields(kind):
+                declared[field.name] = inner[field.name], field.default  # pyright: ignore
+        elif isinstance(parameter.default, _Declared):
+            declared[parameter.name] = kind, parameter.default
         else:  # The context.
-            parameters.append(each.replace(annotation=kind))
+            parameters.append(parameter.replace(annotation=kind))
     for name in dict.fromkeys([*titles, *declared]):
         parameters.append(_parameter(name, *declared[name], titles.get(name)))
 
@@ -222,13 +188,15 @@ def _flat(
         given = {name: _without_enums(value) for name, value in typed.items()}
         for name, kind in parts.items():
             given[name] = kind(
-                **{own.name: given.pop(own.name) for own in fields(kind)}
+                **{field.name: given.pop(field.name) for field in fields(kind)}
             )
         function(**given)
 
     called.__doc__ = function.__doc__
     called.__signature__ = Signature(parameters)  # pyright: ignore
-    called.__annotations__ = {each.name: each.annotation for each in parameters}
+    called.__annotations__ = {
+        parameter.name: parameter.annotation for parameter in parameters
+    }
     return called
 
 
@@ -236,21 +204,18 @@ _WORDS = {"bool": " ", "int": "N", "float": "NUMBER", "path": "PATH", "str": "TE
 
 
 def with_plain_types(parameters: list[Any], ctx: Any) -> list[Any]:
-    """Let help show no types of Python, which Typer writes from 0.20 on.
-
-    "<bool>" of a flag becomes nothing, "<str>" TEXT, "<list[png|svg]>" <png|svg>.
-    """
-    for each in parameters:
-        display = getattr(each, "display_type", None)
+    """Let help show no types of Python, which Typer writes from 0.20 on."""
+    for parameter in parameters:
+        display = getattr(parameter, "display_type", None)
         kind = display(ctx).strip("<>") if display else ""
         inner = kind.removeprefix("list[").removesuffix("]")
         if inner not in _WORDS and inner == kind:
             continue
-        if each.param_type_name == "argument":
+        if parameter.param_type_name == "argument":
             # Beside its name, which says what it is; a metavar would be that name.
-            each.display_type_rich = lambda ctx: None
-        elif each.metavar is None:
-            each.metavar = _WORDS.get(inner, f"<{inner}>")
+            parameter.display_type_rich = lambda ctx: None
+        elif parameter.metavar is None:
+            parameter.metavar = _WORDS.get(inner, f"<{inner}>")
     return parameters
 
 
@@ -283,7 +248,7 @@ def instance_names(incomplete: str) -> list[str]:
 
 def beginning(incomplete: str, names: list[str]) -> list[str]:
     """Return the names that begin so."""
-    return [each for each in names if each.lower().startswith(incomplete.lower())]
+    return [name for name in names if name.lower().startswith(incomplete.lower())]
 
 
 SEED = option(
@@ -293,8 +258,7 @@ SEED = option(
 )
 JOBS = option("N: Worker processes; default: all cores.")
 FORMAT = option(
-    "NAME: Format of the results: netcdf, or zarr (results.zarr.zip).",
-    default="netcdf",
+    "NAME: Format of the results: netcdf, or zarr (results.zarr.zip).", default="netcdf"
 )
 REPAIR = option("Accept files where P + P^T is off 1 by rounding.")
 RESUME = option("Continue from the results in the folder.")

@@ -11,7 +11,6 @@ import io
 import json
 import math
 import re
-import shlex
 import signal
 import sys
 import unicodedata
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
 
 _COMMAND = re.compile(r"\bbayesduel [a-z][^;\n]*")
 """Commands in printed text, which users may paste."""
-_HELD = "\ue000"
-"""Stands for a space of a command while lines are broken."""
+_HELD = "\ue000"  # Stands for a space of a command while lines are broken.
 
 _PLAIN = "bayesduel-ascii"
 _ASCII = {
@@ -58,11 +56,7 @@ def version() -> str:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return a console that writes control characters out.
-
-    Names of arms, judges and files come from others. The console is made anew, since
-    tests and pipes replace the streams.
-    """
+    """Return a console that writes control characters out."""
     from rich.console import Console
     from rich.segment import Segment
 
@@ -97,11 +91,7 @@ class Messages:
         self.save_text(path, text + "\n")
 
     def save_csv(self, path: Path, rows: list[dict[str, Any]]) -> None:
-        """Write rows to a file; their keys are the header.
-
-        A cell that a spreadsheet would take for a formula gets an apostrophe, and a
-        message says so.
-        """
+        """Write rows to a file; their keys are the header."""
         from bayesduel.files.csv_cells import GUARDED, guarded_rows
 
         plain = defined(rows)
@@ -125,7 +115,7 @@ class Messages:
             warnings.simplefilter("ignore", MissingGlyphWarning)
             for stem, figure in figures.items():
                 paths += plots.save(figure, stem, kinds)
-        missing = {letter for each in figures.values() for letter in each.missing}
+        missing = {letter for drawn in figures.values() for letter in drawn.missing}
         if missing and not self.quiet:
             say_warning(missing_words("".join(sorted(missing))))
         for path in paths:
@@ -192,16 +182,6 @@ def ending(error: KeyboardInterrupt) -> str:
     return (
         "interrupted" if number is None else f"ended by {signal.Signals(number).name}"
     )
-
-
-def go_on(out: Path | None, kept: str, error: KeyboardInterrupt) -> str:
-    """Return the message after an interruption: what was kept, and how to go on."""
-    if out is None:
-        advice = "nothing was kept; with --out DIR, --resume can go on"
-        return f"{ending(error)}: {advice}"
-    words = [word for word in sys.argv[1:] if word not in ("--resume", "--overwrite")]
-    again = shlex.join(["bayesduel", *words, "--resume"])
-    return f"{ending(error)}: kept {kept} in {out}; go on with\n  {again}"
 
 
 @contextmanager
@@ -284,7 +264,7 @@ def csv_text(rows: list[dict[str, Any]]) -> str:
 
 def json_lines(rows: list[dict[str, Any]]) -> str:
     """Return rows as JSON, one a line."""
-    plain = [json.dumps(each, allow_nan=False) for each in defined(rows)]
+    plain = [json.dumps(row, allow_nan=False) for row in defined(rows)]
     return "\n".join(plain) + "\n"
 
 
@@ -312,17 +292,16 @@ def degrade_encodings() -> None:
 def _in_ascii(error: UnicodeError) -> tuple[bytes, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    text = error.object[error.start : error.end]
-    return b"".join(map(_ascii_form, text)), error.end
-
-
-def _ascii_form(character: str) -> bytes:
-    if character in _ASCII:
-        return _ASCII[character].encode()
-    if "\udc80" <= character <= "\udcff":  # A byte of a name that was never text.
-        return bytes([ord(character) - 0xDC00])
-    plain = unicodedata.normalize("NFKD", character).encode("ascii", "ignore")
-    return plain or b"?"
+    plain = b""
+    for character in error.object[error.start : error.end]:
+        if character in _ASCII:
+            plain += _ASCII[character].encode()
+        elif "\udc80" <= character <= "\udcff":  # A byte of a name, never text.
+            plain += bytes([ord(character) - 0xDC00])
+        else:
+            letters = unicodedata.normalize("NFKD", character)
+            plain += letters.encode("ascii", "ignore") or b"?"
+    return plain, error.end
 
 
 def defined(data: Any) -> Any:

@@ -40,11 +40,8 @@ def rounds(text: str, option: str = "--horizon") -> int:
     """
     value = _whole_number(text.strip())
     if value is None:
-        raise option_error(
-            option,
-            "must be a whole number of rounds such as 1000000, 1e6 or 10^6",
-            _cut(text),
-        )
+        rule = "must be a whole number of rounds such as 1000000, 1e6 or 10^6"
+        raise option_error(option, rule, _cut(text))
     if value >= _TOO_LARGE:
         raise option_error(option, "must be below 2^63", _cut(text))
     return value
@@ -128,12 +125,11 @@ def names(text: str, option: str) -> list[str]:
     try:
         rows = list(csv.reader([text], skipinitialspace=True, strict=True))
     except csv.Error as problem:
-        raise option_error(
-            option,
+        rule = (
             "must be names between commas, those that hold one in double quotes "
-            f"({problem})",
-            _cut(text),
-        ) from problem
+            f"({problem})"
+        )
+        raise option_error(option, rule, _cut(text)) from problem
     return [name.strip() for name in rows[0]] if rows and rows[0] else [""]
 
 
@@ -160,33 +156,25 @@ def checkpoints(text: str | None, horizon: int) -> tuple[int, ...] | None:
     if "," not in text:
         per_decade = rounds(text, option)
         if not 1 <= per_decade <= 100:
-            raise option_error(
-                option,
-                "must be 1 to 100 checkpoints per decade where it is a single number",
-                text,
-                remedy=f"end a list of one round with a comma: {text},",
-            )
-        return _grid(per_decade, horizon)
+            rule = "must be 1 to 100 checkpoints per decade where it is a single number"
+            remedy = f"end a list of one round with a comma: {text},"
+            raise option_error(option, rule, text, remedy=remedy)
+        grid, step = set(), per_decade
+        while True:
+            decade, part = divmod(step, per_decade)
+            # The factor below ten is rounded to 12 digits in integers: no float can
+            # bend the rounds beyond 2^53.
+            value = round(10 ** (part / per_decade) * 10**12) * 10**decade // 10**12
+            if value >= horizon:
+                return (*sorted(grid), horizon)
+            grid.add(value)
+            step += 1
     chosen = [rounds(part, option) for part in text.split(",") if part.strip()]
     if not chosen:
         raise option_error(
             option, "must name a round", text, remedy="give some, or a number"
         )
     return tuple(chosen)
-
-
-def _grid(per_decade: int, horizon: int) -> tuple[int, ...]:
-    """Round 10^(k / per_decade) from 10 on; powers of ten are hit exactly."""
-    found, step = set(), per_decade
-    while True:
-        decade, part = divmod(step, per_decade)
-        # The factor below ten is rounded to 12 digits in integers: no float can bend
-        # the rounds beyond 2^53.
-        value = round(10 ** (part / per_decade) * 10**12) * 10**decade // 10**12
-        if value >= horizon:
-            return (*sorted(found), horizon)
-        found.add(value)
-        step += 1
 
 
 def load_matrix(text: str, argument: str, *, repair: bool = False) -> PreferenceMatrix:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
@@ -13,40 +14,27 @@ from rich.markup import escape
 from rich.table import Column, Table
 from rich.text import Text
 
+from bayesduel.analysis.text import format_number, format_rounds, regret_words
 from bayesduel.arguments.control_characters import visible
 from bayesduel.cli.output import print_text
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from bayesduel.analysis import Summary, SummaryRow
+    from bayesduel.analysis import Difference, Ranking, Summary, SummaryRow
 
-_BETWEEN = 2
-"""Characters between two columns."""
-_LONGEST_WORD = 16
-"""Longer ones may be broken in columns that wrap."""
+_BETWEEN = 2  # Characters between two columns.
+_LONGEST_WORD = 16  # Longer ones may be broken in columns that wrap.
 
 
 class FittingTable(Table):
-    """A table that leaves out columns where there is no room, and says which.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Headers of columns that never go, and are folded at last; by default the first.
-    optional : sequence of str
-        Headers of the columns that go first, in this order; then go the others from the
-        right.
-    """
+    """A table that leaves out columns where there is no room, and says which."""
 
     def __init__(self, names: Sequence[str] = (), optional: Sequence[str] = ()) -> None:
         super().__init__(
-            header_style="bold",
-            box=box.SIMPLE_HEAD,
-            pad_edge=False,
-            show_edge=False,
+            header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False,
             collapse_padding=True,
-        )
+        )  # fmt: skip
         self.names, self.optional = tuple(names), tuple(optional)
         self.left_out: list[str] = []
 
@@ -56,10 +44,7 @@ class FittingTable(Table):
         return [str(column.header) for column in self.columns]
 
     def add_row(self, *cells: Any, **options: Any) -> None:
-        """Add a row, as in any table of Rich.
-
-        Control characters are written out; names and what does not wrap have one line.
-        """
+        """Add a row, as in any table of Rich."""
         names = self.names or self.headers[:1]
         shown = [
             visible(cell, lines=column.header not in names and not column.no_wrap)
@@ -74,21 +59,23 @@ class FittingTable(Table):
         names = self.names or self.headers[:1]
         most = max(4, (width - _BETWEEN * len(names)) // (2 * len(names)))
         columns = list(zip(self.headers, self.columns, strict=True))
-        longest = {header: _least(each, header in names) for header, each in columns}
+        longest = {
+            header: _least(column, header in names) for header, column in columns
+        }
         floors = longest | {name: min(longest[name], most) for name in names}
-        others = [each for each in self.headers if each not in names]
-        optional = [each for each in self.optional if each in others]
-        last = [each for each in reversed(others) if each not in optional]
-        kept = dict(floors)
+        others = [head for head in self.headers if head not in names]
+        optional = [head for head in self.optional if head in others]
+        last = [head for head in reversed(others) if head not in optional]
+        shown = dict(floors)
         for header in [*optional, *last]:
-            if sum(kept.values()) + _BETWEEN * (len(kept) - 1) <= width:
+            if sum(shown.values()) + _BETWEEN * (len(shown) - 1) <= width:
                 break
-            del kept[header]
+            del shown[header]
         table = copy(self)
-        table.left_out = [*self.left_out, *(x for x in self.headers if x not in kept)]
+        table.left_out = [*self.left_out, *(x for x in self.headers if x not in shown)]
         table.columns = []
         for header, column in columns:
-            if header not in kept:
+            if header not in shown:
                 continue
             column = replace(column, _index=len(table.columns))
             if header in names:
@@ -113,7 +100,7 @@ class FittingTable(Table):
 def _least(column: Column, is_name: bool) -> int:
     """Return how many characters a column needs."""
     cells = [
-        Text.from_markup(str(each)).plain for each in (column.header, *column.cells)
+        Text.from_markup(str(cell)).plain for cell in (column.header, *column.cells)
     ]
     if is_name or column.no_wrap or column.justify == "right":
         return max(map(cell_len, cells))
@@ -129,10 +116,7 @@ def table_of(
     names: Sequence[str] = (),
     optional: Sequence[str] = (),
 ) -> FittingTable:
-    """Return a table of texts; columns but those of ``words``, the first, are numbers.
-
-    Words go on below where they do not fit, numbers stand at the right in one piece.
-    """
+    """Return a table of numbers, but for the columns ``words``: usually the first."""
     table = FittingTable(names, optional)
     for head in heads:
         if head in (words or heads[:1]):
@@ -161,7 +145,6 @@ _OPTIONAL = ("10-90 %", "median", "bound", "ratio", "T", "slope ± se")
 def print_summary(console: Console, summary: Summary) -> None:
     """Print one table per instance, then why numbers are missing."""
     from bayesduel.analysis.summaries import bound_text
-    from bayesduel.analysis.text import regret_words
 
     pairs = list(zip(summary.rows, summary.cells(), strict=True))
     for name in dict.fromkeys(row.instance for row in summary.rows):
@@ -196,8 +179,6 @@ def print_summary(console: Console, summary: Summary) -> None:
 def _captions(
     summary: Summary, rows: list[SummaryRow], headers: list[str]
 ) -> list[str]:
-    from bayesduel.analysis.text import format_rounds
-
     spans = dict.fromkeys(
         f"{format_rounds(row.slope.from_round)} to {format_rounds(row.slope.to_round)}"
         for row in rows
@@ -219,4 +200,136 @@ def _captions(
     if bounds:
         lines[-1] += "; ratio: slope / bound"
     lines.append(f"seed {summary.seed}, bayesduel {summary.version}")
+    return lines
+
+
+# --- Rankings that say which differences are real ----------------------------------
+
+_RANK_HEADERS = (
+    "rank", "seen", "policy", "above the first", "undone by", "better in", "mean",
+    "median",
+)  # fmt: skip
+# Left out in this order until the table fits.
+_RANK_OPTIONAL = ("median", "mean", "better in", "undone by", "seen")
+# More pairs than that are counted and not named.
+_NAMED_PAIRS = 4
+# Where the worst twentieth of the runs makes more of the mean, the caption says so: an
+# exponential distribution has 0.2.
+_MUCH = 0.25
+
+
+def print_rankings(screen: Console, rankings: list[Ranking]) -> None:
+    """Print one table per instance."""
+    for ranking in rankings:
+        title = (
+            f"{ranking.instance}: ranking at {format_rounds(ranking.round_)} by "
+            f"{regret_words(ranking.notion)}"
+        )
+        show(screen, title, _ranking_table(ranking), *_ranking_captions(ranking))
+
+
+def print_ranks(screen: Console, rankings: list[Ranking]) -> None:
+    """Print two lines per instance: the ranks, and which of them are certain."""
+    for ranking in rankings:
+        seen = ", ".join(
+            f"{_rank(ranked.best_seen, ranked.worst_seen)} {ranked.policy}"
+            for ranked in ranking.policies
+        )
+        head = f"{ranking.instance} at {format_rounds(ranking.round_)}"
+        print_text(screen, f"{head}, ranks in the runs seen: {seen}")
+        notes = [ranking.note] if ranking.note else _undecided(ranking)
+        text = f"{'; '.join(notes)}; --ranking prints the intervals"
+        print_text(screen, text, style="dim")
+
+
+def _ranking_table(ranking: Ranking) -> Table:
+    rows, best = [], ranking.policies[0].policy
+    for ranked in ranking.policies:
+        above = undone = better = ""
+        if ranked.policy != best:
+            apart = ranking.difference(best, ranked.policy)
+            above, better = _interval(apart), f"{1 - apart.share:.0%}"
+            undone = format_number(apart.reversal) if apart.is_apart else ""
+        rows.append(
+            (_rank(ranked.best_rank, ranked.worst_rank),
+             _rank(ranked.best_seen, ranked.worst_seen), ranked.policy, above, undone,
+             better, *map(format_number, (ranked.mean, ranked.median)))
+        )  # fmt: skip
+    return table_of(
+        _RANK_HEADERS, rows, words=_RANK_HEADERS[:3], names=("policy",),
+        optional=_RANK_OPTIONAL,
+    )  # fmt: skip
+
+
+def _rank(best: int, worst: int) -> str:
+    return str(best) if best == worst else f"{best}-{worst}"
+
+
+def _interval(apart: Difference) -> str:
+    if not math.isfinite(apart.low):
+        return f"{format_number(apart.mean)} [?]"
+    # Decimals as the shorter half of the interval has them.
+    reach = min(apart.mean - apart.low, apart.high - apart.mean)
+    decimals = 0 if reach >= 9.95 else max(1, 1 - math.floor(math.log10(reach or 1)))
+    low, high = (f"{end:.{decimals}f}" for end in (apart.low, apart.high))
+    return f"{apart.mean:.{decimals}f} [{low}, {high}]"
+
+
+def _ranking_captions(ranking: Ranking) -> list[str]:
+    """Say what the numbers mean, and which pairs differ clearly."""
+    if ranking.note:
+        return [ranking.note]
+    pairs = len(ranking.differences)
+    together = "" if pairs == 1 else f" for all {pairs} pairs at once"
+    return [
+        f"difference of means over {ranking.num_runs} paired runs with a "
+        f"{ranking.confidence:.0%} bootstrap interval{together}; better in: share of "
+        "runs with less regret than the first",
+        f"seen: rank by these intervals, if other runs are like these "
+        f"{ranking.num_runs}; rank: allows for a rare disaster in up to "
+        f"{100 * ranking.unseen:.2g}% of all runs, which {ranking.num_runs} runs can "
+        "miss; undone by: how much more than the policy the first would have to cost "
+        "in such runs to lose its lead",
+        *_undecided(ranking),
+        *_skewed(ranking),
+    ]
+
+
+def _undecided(ranking: Ranking) -> list[str]:
+    """Say which pairs differ clearly in these runs only, and which do not."""
+    pairs = ranking.differences
+    only_seen = [pair for pair in pairs if pair.is_apart and not pair.is_certain]
+    left = [pair for pair in pairs if not pair.is_apart]
+    if not only_seen and not left:
+        return ["the order of every pair is certain"]
+    lines = []
+    if only_seen:
+        needed = [pair.enough_runs for pair in only_seen]
+        lines.append(f"clearly different in these runs: {_named(only_seen, pairs)}")
+        if min(needed):
+            lines[-1] += f"; about {max(needed):,} runs would rule out a rare disaster"
+    if left:
+        lines.append(f"not clearly different: {_named(left, pairs)}")
+    return lines
+
+
+def _named(some: Sequence[Difference], pairs: Sequence[Difference]) -> str:
+    if len(some) == len(pairs) > 1:
+        return "every pair"
+    if len(some) > _NAMED_PAIRS:
+        return f"{len(some)} of the {len(pairs)} pairs"
+    return "; ".join(f"{pair.lower} and {pair.higher}" for pair in some)
+
+
+def _skewed(ranking: Ranking) -> list[str]:
+    """Tell where a mean rests on few runs, or medians say the opposite."""
+    lines = [
+        f"{line.policy}: the worst 5% of its runs make {line.worst_share:.0%} of its "
+        "mean"
+        for line in ranking.policies
+        if line.worst_share > _MUCH
+    ]
+    turned = [line for line in ranking.differences if line.median < 0]
+    if turned:
+        lines.append(f"the opposite by medians: {_named(turned, ranking.differences)}")
     return lines

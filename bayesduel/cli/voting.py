@@ -31,17 +31,19 @@ else:
 
 Method = Literal["auto", "exact", "laplace", "svi", "nuts", "mode"]
 
-
 WithoutAnswer = Literal["refuse", "skip", "keep"]
-
 
 Mirrored = Literal["once", "twice"]
 
-
 Decimal = Literal[".", ","]
 
-
 Contradiction = Literal["tie", "nothing"]
+
+
+WHERE = option(
+    "COLUMN=VALUE: Rows to read; also with !=, <, <=, > and >=. Repeat for several "
+    "conditions, all of which must hold."
+)
 
 
 @dataclass(frozen=True)
@@ -72,10 +74,7 @@ class VoteOptions:
     weight: str | None = option(
         "COLUMN: Column of weights: votes that a row counts as."
     )
-    where: list[str] | None = option(
-        "COLUMN=VALUE: Rows to read; also with !=, <, <=, > and >=. Repeat for "
-        "several conditions, all of which must hold."
-    )
+    where: list[str] | None = WHERE
     missing: WithoutAnswer = option(
         "Rows without an arm or an answer (empty, NA, null ...): an error, left out, "
         "or, of all but empty cells, names.",
@@ -94,9 +93,9 @@ class VoteOptions:
         from bayesduel.votes.format import VoteFormat
 
         given = {
-            each.name: getattr(self, each.name)
-            for each in fields(VoteFormat)
-            if hasattr(self, each.name)
+            field.name: getattr(self, field.name)
+            for field in fields(VoteFormat)
+            if hasattr(self, field.name)
         }
         winner = names_between("--winner", self.winner)
         ties = self.tie_columns
@@ -114,7 +113,15 @@ class VoteOptions:
             "contest_covariates": tuple(getattr(self, "contest_covariate", None) or ()),
         }
         if given.get("soft") is not None:
-            given["soft"] = _soft(given["soft"])
+            from bayesduel.files.user_files import number
+
+            column, *values = given["soft"].rsplit(":", 2)
+            numbers = [number(value.strip()) for value in values]
+            if len(numbers) != 2 or None in numbers or not column.strip():
+                rule = "must be a column, and the values of a sure vote for either arm"
+                remedy = "such as preference:1:2"
+                raise option_error("--soft", rule, given["soft"], remedy=remedy)
+            given["soft"] = column.strip(), *numbers
         return VoteFormat(**given)
 
     def read(self, votes: Path, *, with_judges: bool = False) -> Comparisons:
@@ -176,10 +183,7 @@ class ModelOptions:
     )
 
     def check_model(self, **of_utilities: Any) -> None:
-        """Refuse options that do not go together, before a file is read.
-
-        ``of_utilities`` are further options, by flag, that need utilities.
-        """
+        """Refuse options that do not go together, before a file is read."""
         covariates = self.contest_covariate or []
         given = {
             "--order-effect": self.order_effect,
@@ -211,10 +215,7 @@ def preference_model(
     judged: bool = True,
     contest_scale: float | None = None,
 ) -> Any:
-    """Return the model that was named, with what the data have: ties, covariates.
-
-    The scale of a residual is learned: it must not drown what covariates tell.
-    """
+    """Return the model that was named, with what the data have: ties, covariates."""
     from bayesduel.models import JudgedBradleyTerry, RaoKupper
 
     kind = kind_of(model)
@@ -233,15 +234,10 @@ def preference_model(
     if contest_scale is not None:
         more["contest_scale"] = contest_scale
     return kind(
-        zero_sum=True,
-        ties=data.has_ties,
-        order_effect=order_effect,
-        covariates=explained,
-        contest_covariates=bool(data.contest_covariates),
-        residual=residual,
-        learn_scale=residual,
-        **more,
-    )
+        zero_sum=True, ties=data.has_ties, order_effect=order_effect,
+        covariates=explained, contest_covariates=bool(data.contest_covariates),
+        residual=residual, learn_scale=residual, **more,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -284,7 +280,7 @@ class FitOptions:
 
 def _words(text: str) -> tuple[dict[str, float], ...]:
     """Return what each word counts, of ``A>>B*3|A>B,B>A|B>>A*3,tie='both bad'``."""
-    found: list[dict[str, float]] = []
+    meanings: list[dict[str, float]] = []
     for entry in names_between("--words", text, 3) or ():
         words: dict[str, float] = {}
         for word in entry.removeprefix("tie=").split("|"):
@@ -294,20 +290,8 @@ def _words(text: str) -> tuple[dict[str, float], ...]:
             if name in words:
                 raise option_error("--words", "must be different", name)
             words[name] = float(votes)
-        found.append(words)
-    return tuple(found)
-
-
-def _soft(text: str) -> tuple[str, float, float]:
-    """Return a column and two values, of ``preference:1:2``."""
-    from bayesduel.files.user_files import number
-
-    column, *values = text.rsplit(":", 2)
-    numbers = [number(each.strip()) for each in values]
-    if len(numbers) != 2 or None in numbers or not column.strip():
-        rule = "must be a column, and the values of a sure vote for either arm"
-        raise option_error("--soft", rule, text, remedy="such as preference:1:2")
-    return column.strip(), numbers[0], numbers[1]  # pyright: ignore[reportReturnType]
+        meanings.append(words)
+    return tuple(meanings)
 
 
 def names_between(
@@ -330,7 +314,7 @@ def require_file(option: str, path: Path) -> None:
     from bayesduel.errors import near_names
 
     beside = path.parent.iterdir() if path.parent.is_dir() else ()
-    near = near_names(path.name, [each.name for each in beside]).rstrip()
+    near = near_names(path.name, [file.name for file in beside]).rstrip()
     raise option_error(option, f"{path} does not exist", path, remedy=near)
 
 
@@ -345,7 +329,9 @@ def print_rows(rows: VoteRows) -> None:
         for (row, first, second, counts), _ in zip(sample, range(10), strict=False)
     ]
     table = table_of((*words, "for first", "for second", "ties"), cells, words=words)
-    read = "; ".join(f"{role}: {', '.join(each)}" for role, each in rows.read.items())
+    read = "; ".join(
+        f"{role}: {', '.join(titles)}" for role, titles in rows.read.items()
+    )
     order = "first arm shown first" if rows.order_known else "order shown: not known"
     show(console(), f"{rows.name}: {rows.comparisons()}", table, read, order)
 
@@ -357,7 +343,7 @@ def print_whole(name: str, data: Any) -> None:
 
     if isinstance(data, Rankings):
         rows = [
-            (*(f"{place or ''}" for place in places), f"{voters:g}")
+            (*(f"{position or ''}" for position in places), f"{voters:g}")
             for places, voters in zip(data.places[:10], data.counts[:10], strict=True)
         ]
         table = table_of((*data.arm_names, "voters"), rows)

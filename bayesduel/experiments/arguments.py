@@ -39,10 +39,7 @@ _PER_DECADE_MANY_ARMS = 4
 
 
 def as_sequence(argument: str, value: Any) -> tuple[list[Any], bool]:
-    """Return a list of one or several things, and whether several could be given.
-
-    A matrix, world, policy or string is one.
-    """
+    """Return a list of one or several things, and whether several could be given."""
     single = isinstance(value, str | type | PolicyBase | PreferenceMatrix | WorldBase)
     if single or hasattr(value, "__array__"):
         return [value], False
@@ -79,12 +76,8 @@ def check_record(value: Any, num_runs: int, stopping: Any) -> str:
         return "plays" if num_runs <= _MOST_RUNS_WITH_PLAYS else "regret"
     one_of(value, RECORDS, "record", kind=SimulationArgumentError)
     if value == "quantiles" and stopping is not None:
-        raise SimulationArgumentError(
-            "record",
-            "keeps no single run, so not when a rule ended it",
-            value,
-            remedy="record regret",
-        )
+        rule = "keeps no single run, so not when a rule ended it"
+        raise SimulationArgumentError("record", rule, value, remedy="record regret")
     return value
 
 
@@ -100,84 +93,63 @@ def check_checkpoints(values: Any, horizon: int, num_arms: int) -> tuple[int, ..
         per_decade = _PER_DECADE if num_arms <= _MANY_ARMS else _PER_DECADE_MANY_ARMS
         steps = int(np.ceil(per_decade * np.log10(horizon))) + 1
         grid = 10.0 ** (np.arange(steps) / per_decade)
-        rounds = {int(round(each)) for each in grid}
-        values = sorted(each for each in rounds if each <= horizon)
+        rounds = {int(round(point)) for point in grid}
+        values = sorted(number for number in rounds if number <= horizon)
     checked: list[int] = []
     for index, value in enumerate(several("checkpoints", values)):
         number = whole_number(value)
         if number is None or not 1 <= number <= horizon:
+            rule = f"must be an integer from 1 to the horizon {horizon}"
+            remedy = "round it, or leave it out"
             raise SimulationArgumentError(
-                "checkpoints",
-                f"must be an integer from 1 to the horizon {horizon}",
-                value,
-                index=index,
-                remedy="round it, or leave it out",
+                "checkpoints", rule, value, index=index, remedy=remedy
             )
         if index >= MOST_CHECKPOINTS:
             rule, remedy = f"must be at most {MOST_CHECKPOINTS}", "thin them out"
             raise SimulationArgumentError("checkpoints", rule, values, remedy=remedy)
         if checked and number <= checked[-1]:
+            rule = f"must be above the one before it, {checked[-1]}"
+            remedy = "sort them and drop those given twice"
             raise SimulationArgumentError(
-                "checkpoints",
-                f"must be above the one before it, {checked[-1]}",
-                value,
-                index=index,
-                remedy="sort them and drop those given twice",
+                "checkpoints", rule, value, index=index, remedy=remedy
             )
         checked.append(number)
     return (*checked, horizon) if checked[-1:] != [horizon] else tuple(checked)
 
 
 _TAKEN = (
-    "arm",
-    "best_set",
-    "choice_probabilities",
-    "choice_sets",
-    "feature",
-    "features",
-    "opponent",
-    "preference",
-    "prices",
-)
+    "arm", "best_set", "choice_probabilities", "choice_sets", "feature", "features",
+    "opponent", "preference", "prices",
+)  # fmt: skip
 """Names in the node of an instance that are not policies."""
 
 
 def read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:
     """Return one or several things, with texts of several values taken apart."""
     values, numbered = as_sequence(argument, given)
-    found = []
+    expanded = []
     for index, value in enumerate(values):
         with errors_about(argument, value, index if numbered else None):
-            found += expand(value) if isinstance(value, str) else [value]
-    return found, numbered
+            expanded += expand(value) if isinstance(value, str) else [value]
+    return expanded, numbered
 
 
 def with_features_of(instance: Any, path: Path | str) -> Any:
-    """Return a matrix or a world with the features that a file tells of its arms.
-
-    As :func:`bayesduel.votes.read_covariates` reads it; arms without names are called
-    0, 1, ... there.
-    """
+    """Return a matrix or a world with the features that a file tells of its arms."""
     from bayesduel.votes import read_covariates
 
     names = instance.arm_names or [str(arm) for arm in range(instance.num_arms)]  # pyright: ignore
     table, _ = read_covariates(path, names)
     name = "features" if isinstance(instance, PreferenceMatrix) else "arm_features"
-    if name not in {each.name for each in fields(instance)}:
-        raise SimulationArgumentError(
-            "instances",
-            f"{instance.name} has no field {name}, so it takes no {{features}}",
-            instance,
-            remedy="leave them out, or write the field in the class of the world",
-        )
+    if name not in {field.name for field in fields(instance)}:
+        rule = f"{instance.name} has no field {name}, so it takes no {{features}}"
+        remedy = "leave them out, or write the field in the class of the world"
+        raise SimulationArgumentError("instances", rule, instance, remedy=remedy)
     return replace(instance, **{name: table})
 
 
 def with_prices_of(instance: Any, path: Path | str) -> PreferenceMatrix:
-    """Return a matrix with the prices of duels that a file tells.
-
-    Of pairs, as :func:`bayesduel.instances.read_prices` reads them.
-    """
+    """Return a matrix with the prices of duels that a file tells."""
     from bayesduel.instances import read_prices
 
     if not isinstance(instance, PreferenceMatrix):
@@ -191,7 +163,7 @@ def with_prices_of(instance: Any, path: Path | str) -> PreferenceMatrix:
 def read_policies(given: Any) -> tuple[PolicyBase, ...]:
     """Return policies under different names."""
     values, numbered = read_grids("policies", given)
-    found = []
+    checked = []
     for position, value in enumerate(values):
         index = position if numbered else None
         with errors_about("policies", value, index):
@@ -209,31 +181,29 @@ def read_policies(given: Any) -> tuple[PolicyBase, ...]:
             check_kinds(policy)
             if (rule := rule_of(policy)) is not None:
                 check_defined(rule)
-            found.append(policy)
-    _check_names("policies", [each.label for each in found], values)
-    return tuple(found)
+            checked.append(policy)
+    _check_names("policies", [one.label for one in checked], values)
+    return tuple(checked)
 
 
 def read_instances(given: Any) -> tuple[Instance, ...]:
     """Return matrices or worlds, of one kind, under different names."""
     values, numbered = read_grids("instances", given)
-    found = []
+    known = []
     for position, value in enumerate(values):
         with errors_about("instances", value, position if numbered else None):
-            found.append(read_instance(value))
-    problems = [problem_of(each) for each in found]
-    _check_names("instances", [each.name for each in problems], values)
+            known.append(read_instance(value))
+    problems = [problem_of(one) for one in known]
+    _check_names("instances", [one.name for one in problems], values)
     first = problems[0]
-    for index, other in enumerate(problems):
-        if type(other) is not type(first):
+    for index, problem in enumerate(problems):
+        if type(problem) is not type(first):
+            rule = f"{first.name} is {first.words} and {problem.name} {problem.words}"
+            remedy = "compare duels and sets separately"
             raise SimulationArgumentError(
-                "instances",
-                f"{first.name} is {first.words} and {other.name} {other.words}",
-                found[index],
-                index=index,
-                remedy="compare duels and sets separately",
+                "instances", rule, known[index], index=index, remedy=remedy
             )
-    return tuple(found)
+    return tuple(known)
 
 
 def read_notions(
@@ -245,12 +215,9 @@ def read_notions(
     single = isinstance(given, str)
     notions = [given] if single else list(several("regret", given))
     if not notions:
-        raise SimulationArgumentError(
-            "regret",
-            "must name at least one notion",
-            given,
-            remedy=f"name one, such as {problems[0].usual_notions[0]!r}",
-        )
+        rule = "must name at least one notion"
+        remedy = f"name one, such as {problems[0].usual_notions[0]!r}"
+        raise SimulationArgumentError("regret", rule, given, remedy=remedy)
     for index, notion in enumerate(notions):
         for problem in problems:
             with errors_about("regret", notion, None if single else index):
@@ -276,13 +243,17 @@ def _check_names(argument: str, names: Sequence[str], values: Sequence[Any]) -> 
                 f"around it, and none of ., .., {', '.join(_TAKEN)}",
             )
         if name in names[:index]:
-            one, other = values[names.index(name)], values[index]
-            texts = isinstance(one, str) and isinstance(other, str) and one != other
+            earlier, later = values[names.index(name)], values[index]
+            texts = (
+                isinstance(earlier, str) and isinstance(later, str) and earlier != later
+            )
             twice = f"{name!r} is given twice"
             raise SimulationArgumentError(
                 argument,
-                f"{one!r} and {other!r} are both called {name!r}" if texts else twice,
-                other,
+                f"{earlier!r} and {later!r} are both called {name!r}"
+                if texts
+                else twice,
+                later,
                 index=index,
                 remedy="results need different names",
             )
@@ -294,8 +265,7 @@ _RANGE = re.compile(
     r"(?P<first>[^/|]+?)\.\.(?P<last>[^/|]+)/(?P<count>[0-9]+)(?P<log>log)?"
 )
 _TOGETHER = re.compile(r"&(?=\s*[A-Za-z_]\w*\s*=)")
-_MOST = 1000
-"""Values of a range, and texts that come of one."""
+_MOST = 1000  # Values of a range, and texts that come of one.
 
 
 def expand(text: str) -> list[str]:
@@ -332,18 +302,18 @@ def expand(text: str) -> list[str]:
         return [text]
     choices = [_together(text, part) for part in rest.split(",")]
     count = 1
-    for each in choices:
-        count *= len(each)
+    for values in choices:
+        count *= len(values)
     if count > _MOST:
         raise _refused(text, f"stands for {count} combinations, more than {_MOST}")
-    return [f"{name}:{','.join(each)}" for each in itertools.product(*choices)]
+    return [f"{name}:{','.join(row)}" for row in itertools.product(*choices)]
 
 
 def _together(text: str, part: str) -> list[str]:
     """Return what stands between two commas, once for each of its values."""
     columns, counts = [], []
-    for each in _TOGETHER.split(part):
-        parameter, equals, value = each.partition("=")
+    for piece in _TOGETHER.split(part):
+        parameter, equals, value = piece.partition("=")
         values = _values(text, value.strip()) if equals else [""]
         columns.append([f"{parameter}{equals}{one}" for one in values])
         counts.append(f"{len(values)} of {parameter.strip()}")
@@ -355,28 +325,28 @@ def _together(text: str, part: str) -> list[str]:
 
 def _values(text: str, value: str) -> list[str]:
     """Return the values that a text stands for; one that is plain is itself."""
-    found = _RANGE.fullmatch(value)
-    if found is None:
-        several = [each.strip() for each in value.split("|")]
+    match = _RANGE.fullmatch(value)
+    if match is None:
+        several = [part.strip() for part in value.split("|")]
         if not all(several) and len(several) > 1:
             raise _refused(text, f"{value!r} has an empty place in its list")
         return several
-    ends = [as_number(literal(found[end].strip())) for end in ("first", "last")]
+    ends = [as_number(literal(match[end].strip())) for end in ("first", "last")]
     first, last = ends
-    count = int(found["count"][:9])
+    count = int(match["count"][:9])
     if not all(map(math.isfinite, ends)):
         raise _refused(text, f"{value!r} is no range of numbers")
     if not 2 <= count <= _MOST:
         raise _refused(text, f"a range has 2 to {_MOST} values, not {count}")
-    if found["log"]:
+    if match["log"]:
         if min(ends) <= 0:
             raise _refused(text, f"{value!r} has ratios, so both ends must be above 0")
         first, last = math.log(first), math.log(last)
-    shares = [place / (count - 1) for place in range(1, count - 1)]
+    shares = [step / (count - 1) for step in range(1, count - 1)]
     steps = [first * (1 - share) + last * share for share in shares]
     # Twelve digits: 0.1 + 0.2 is 0.3 here.
-    inner = [f"{math.exp(each) if found['log'] else each:.12g}" for each in steps]
-    return [found["first"].strip(), *inner, found["last"].strip()]
+    inner = [f"{math.exp(step) if match['log'] else step:.12g}" for step in steps]
+    return [match["first"].strip(), *inner, match["last"].strip()]
 
 
 def _refused(text: str, rule: str) -> SimulationArgumentError:

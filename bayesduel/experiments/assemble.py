@@ -11,7 +11,7 @@ import xarray as xr
 from bayesduel.errors import OutputFolderError
 from bayesduel.experiments.chunk import (
     Arrays,
-    Place,
+    NodeNames,
     chunk_digest,
     from_bytes,
     runs_of_chunks,
@@ -27,8 +27,7 @@ from bayesduel.results import (
 )
 from bayesduel.simulation import run_summaries
 
-KIND = "comparison"
-"""Kind of results in the marker of a folder."""
+KIND = "comparison"  # Kind of results in the marker of a folder.
 
 PLAN = "instances"
 """Files beside the marker with the nodes of the instances, to merge parts."""
@@ -42,13 +41,6 @@ class Gathered:
 
     Summaries are joined in the order of their runs as soon as they are neighbors, so
     that memory does not grow with their number.
-
-    Parameters
-    ----------
-    request : mapping
-        See :meth:`bayesduel.Experiment.request`.
-    instances : mapping of str to Dataset
-        Nodes of the instances.
     """
 
     def __init__(
@@ -56,21 +48,21 @@ class Gathered:
     ) -> None:
         self._request = request
         self._instances = instances
-        self._parts: dict[Place, dict[int, Arrays]] = {}
-        self._sums: dict[Place, tuple[int, xr.Dataset]] = {}
-        self.failures: dict[Place, xr.Dataset] = {}
+        self._parts: dict[NodeNames, dict[int, Arrays]] = {}
+        self._sums: dict[NodeNames, tuple[int, xr.Dataset]] = {}
+        self.failures: dict[NodeNames, xr.Dataset] = {}
 
-    def add(self, place: Place, runs: range, arrays: Arrays) -> None:
+    def add(self, node_names: NodeNames, runs: range, arrays: Arrays) -> None:
         """Take the results of a chunk."""
-        parts = self._parts.setdefault(place, {})
+        parts = self._parts.setdefault(node_names, {})
         parts[runs.start] = arrays
         if self._request["record"] == "quantiles":
-            stop, joined = self._sums.get(place, (0, None))
+            stop, joined = self._sums.get(node_names, (0, None))
             while (part := parts.pop(stop, None)) is not None:
                 joined = _joined(joined, part.dataset())
                 stop = int(joined.attrs["num_runs"])
             if joined is not None:
-                self._sums[place] = stop, joined
+                self._sums[node_names] = stop, joined
 
     def tree(self) -> xr.DataTree:
         """Return the results; a policy without a finished run is left out."""
@@ -81,13 +73,13 @@ class Gathered:
         contents: dict[str, xr.Dataset] = {"/": xr.Dataset(attrs=attrs)}
         contents |= {f"/{name}": node for name, node in self._instances.items()}
         for entry in self._request["places"]:
-            place = instance, policy = entry["instance"], entry["policy"]
-            parts = self._parts.get(place, {})
+            node_names = instance, policy = entry["instance"], entry["policy"]
+            parts = self._parts.get(node_names, {})
             ordered = [parts[start] for start in sorted(parts)]
-            if place in self.failures:
-                node = self.failures[place]
+            if node_names in self.failures:
+                node = self.failures[node_names]
             elif self._request["record"] == "quantiles":
-                node = self._sums.get(place, (0, None))[1]
+                node = self._sums.get(node_names, (0, None))[1]
                 for part in ordered:
                     node = _joined(node, part.dataset())
             else:
@@ -103,8 +95,8 @@ def _concatenated(parts: Sequence[Arrays]) -> xr.Dataset:
     variables = {}
     for name, (dims, values) in first.variables.items():
         if "run" in dims and len(parts) > 1:
-            own = [part.variables[name][1] for part in parts]
-            values = np.concatenate(own, axis=dims.index("run"))
+            arrays = [part.variables[name][1] for part in parts]
+            values = np.concatenate(arrays, axis=dims.index("run"))
         variables[name] = dims, values
     attrs = {
         "num_runs": sum(part.attrs["num_runs"] for part in parts),
@@ -113,12 +105,12 @@ def _concatenated(parts: Sequence[Arrays]) -> xr.Dataset:
     return Arrays(first.attrs | attrs, first.coords, variables).dataset()
 
 
-def _joined(one: xr.Dataset | None, other: xr.Dataset) -> xr.Dataset:
+def _joined(first: xr.Dataset | None, second: xr.Dataset) -> xr.Dataset:
     """Return the summary of more runs."""
-    if one is None:
-        return other
-    total = run_summaries.join(one, other)
-    both = {x: one.attrs[x] + other.attrs[x] for x in _ADDED if x in one.attrs}
+    if first is None:
+        return second
+    total = run_summaries.join(first, second)
+    both = {x: first.attrs[x] + second.attrs[x] for x in _ADDED if x in first.attrs}
     return total.assign_attrs(both)
 
 
@@ -128,11 +120,7 @@ def finish(
     format: str,
     tables: Callable[[xr.DataTree], Mapping[str, bytes]] | None = None,
 ) -> None:
-    """Write results and the tables beside them; other formats are removed.
-
-    The file is a function of the request. What differs from one execution to the next
-    stands in the marker.
-    """
+    """Write results and the tables beside them; other formats are removed."""
     if tables is None:
         # Pandas takes its time.
         from bayesduel.analysis.summaries import summary_files as tables
@@ -176,8 +164,8 @@ def merge(out: Path | str, *, format: str = NETCDF) -> xr.DataTree:
     >>> import bayesduel
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for part in ("1/2", "2/2"):
-    ...         asked = bayesduel.Experiment("gap", "rucb", num_runs=30, horizon=9)
-    ...         _ = asked.run(out=folder, part=part)
+    ...         experiment = bayesduel.Experiment("gap", "rucb", num_runs=30, horizon=9)
+    ...         _ = experiment.run(out=folder, part=part)
     ...     sorted(bayesduel.merge(folder)["gap"].children)
     ['RUCB']
     """
@@ -185,12 +173,9 @@ def merge(out: Path | str, *, format: str = NETCDF) -> xr.DataTree:
     check_format(format)
     marker = read_marker(path)
     if marker is None:
-        raise OutputFolderError(
-            "out",
-            f"{path} holds no results of compare",
-            path,
-            remedy="name the folder that the parts were written to",
-        )
+        rule = f"{path} holds no results of compare"
+        remedy = "name the folder that the parts were written to"
+        raise OutputFolderError("out", rule, path, remedy=remedy)
     finished = {*FILE_NAMES.values()} & {*marker["sha256"]}
     if "parts" not in marker:
         raise OutputFolderError(
@@ -212,14 +197,15 @@ def merge(out: Path | str, *, format: str = NETCDF) -> xr.DataTree:
             for index, name in enumerate(names)
         }
         gathered, missing, index = Gathered(request, instances), [], 0
+        num_runs = request["attributes"]["num_runs"]
         for entry in request["places"]:
-            for runs in runs_of_entry(request, entry):
+            for runs in runs_of_chunks(num_runs, entry["num_arms"], request["record"]):
                 data = folder.load(chunk_digest(entry["request"], runs))
                 if data is None:
                     missing.append(index % count + 1)
                 else:
-                    place = entry["instance"], entry["policy"]
-                    gathered.add(place, runs, from_bytes(data))
+                    node_names = entry["instance"], entry["policy"]
+                    gathered.add(node_names, runs, from_bytes(data))
                 index += 1
         if missing:
             parts = sorted({*missing})
@@ -234,12 +220,6 @@ def merge(out: Path | str, *, format: str = NETCDF) -> xr.DataTree:
         tree = gathered.tree()
         finish(folder, tree, format)
     return tree
-
-
-def runs_of_entry(request: Mapping[str, Any], entry: Mapping[str, Any]) -> list[range]:
-    """Return the runs of the chunks of a policy on an instance, of a stored request."""
-    num_runs = request["attributes"]["num_runs"]
-    return runs_of_chunks(num_runs, entry["num_arms"], request["record"])
 
 
 def _command_of_part(path: Path, part: str) -> str:

@@ -39,8 +39,7 @@ a summary does not depend on their number."""
 
 _FEW_ARMS = 16
 
-Place = tuple[str, str]
-"""The names of an instance and a policy in results."""
+NodeNames = tuple[str, str]  # The names of an instance and a policy in results.
 
 _NAMES = (
     "notion", "run", "checkpoint", "preference", "prices", "feature", "features",
@@ -52,26 +51,11 @@ _NAMES = (
 class Settings:
     """Settings that determine the runs of one policy on one instance.
 
-    Attributes
-    ----------
-    place : tuple of str
-        Names of the instance and the policy in results.
-    notions : tuple of str
-        Notions of regret that are recorded.
-    checkpoints : tuple of int
-        Rounds that are recorded; the last one is the horizon.
-    seed, shuffle, record, stopping
-        As in :class:`bayesduel.Experiment`.
-    problem : ComparedInstance
-        The questions that can be asked about the instance.
-    request : str
-        Everything that the results depend on but the numbers of the runs, as canonical
-        JSON.
-    kernel : hashable
-        Equal for chunks that are played by the same compiled program.
+    The ``request`` is all that results depend on but the numbers of the runs, as
+    canonical JSON; ``kernel`` is equal for chunks of the same compiled program.
     """
 
-    place: Place
+    node_names: NodeNames
     notions: tuple[str, ...]
     checkpoints: tuple[int, ...]
     seed: int
@@ -124,11 +108,7 @@ def chunk_digest(request: str, runs: range) -> str:
 
 
 def runs_of_chunks(num_runs: int, num_arms: int, record: str) -> list[range]:
-    """Return the runs of the chunks of a policy on an instance.
-
-    The cut does not depend on the number of workers, and more runs begin with the same
-    chunks. Runs of very many arms are played one by one anyway.
-    """
+    """Return the runs of the chunks of a policy on an instance."""
     size = RUNS_PER_CHUNK
     if record == "quantiles":
         size = RUNS_PER_SUMMARY[num_arms > _FEW_ARMS]
@@ -138,18 +118,11 @@ def runs_of_chunks(num_runs: int, num_arms: int, record: str) -> list[range]:
 
 
 def settings_of(
-    problem: ComparedInstance,
-    policy: PolicyBase,
-    *,
-    notions: tuple[str, ...],
-    checkpoints: tuple[int, ...],
-    seed: int,
-    shuffle: bool,
-    record: str,
-    stopping: StoppingRule | None,
+    experiment: Any, problem: ComparedInstance, policy: PolicyBase
 ) -> Settings:
     """Return the settings of a policy on an instance, with what identifies both."""
-    environment = problem.environment(notions, shuffle=shuffle)
+    notions, stopping = experiment.notions[problem.name], experiment.stopping
+    environment = problem.environment(notions, shuffle=experiment.shuffle)
     instance = problem.instance
     request = {
         "instance": problem.name,
@@ -160,42 +133,28 @@ def settings_of(
         "parameters": parameters_json(policy),
         "code": code_digest(policy),
         "regret": list(notions),
-        "horizon": checkpoints[-1],
-        "checkpoints": list(checkpoints),
-        "seed": seed,
-        "shuffle": int(shuffle),
-        "record": record,
+        "horizon": experiment.horizon,
+        "checkpoints": list(experiment.checkpoints),
+        "seed": experiment.seed,
+        "shuffle": int(experiment.shuffle),
+        "record": experiment.record,
         "stopping": None if stopping is None else repr(stopping),
         "program": program_of(environment, policy),
         "version": __version__,
     }
+    kernel = compiled_as(environment, policy, stopping)
     return Settings(
-        place=(problem.name, policy.label),
-        notions=notions,
-        checkpoints=checkpoints,
-        seed=seed,
-        shuffle=shuffle,
-        record=record,
-        stopping=stopping,
+        node_names=(problem.name, policy.label), notions=notions,
+        checkpoints=experiment.checkpoints, seed=experiment.seed,
+        shuffle=experiment.shuffle, record=experiment.record, stopping=stopping,
         problem=problem,
         request=json.dumps(request, sort_keys=True, separators=(",", ":")),
-        kernel=compiled_as(environment, policy, stopping)
-        or (policy.label, instance.num_arms),
-    )
+        kernel=kernel or (policy.label, instance.num_arms),
+    )  # fmt: skip
 
 
 class Arrays(NamedTuple):
-    """The content of a dataset, which is made and read in a tenth of the time.
-
-    Attributes
-    ----------
-    attrs : dict
-        Attributes.
-    coords : list of str
-        Names of the variables that are coordinates.
-    variables : dict
-        Dimensions and values by name.
-    """
+    """The content of a dataset, which is made and read in a tenth of the time."""
 
     attrs: dict[str, Any]
     coords: list[str]
@@ -203,9 +162,9 @@ class Arrays(NamedTuple):
 
     def dataset(self) -> xr.Dataset:
         """Return the dataset."""
-        own = {name: self.variables[name] for name in self.coords}
-        data = {k: v for k, v in self.variables.items() if k not in own}
-        return xr.Dataset(data, own, self.attrs)
+        coords = {name: self.variables[name] for name in self.coords}
+        data = {k: v for k, v in self.variables.items() if k not in coords}
+        return xr.Dataset(data, coords, self.attrs)
 
 
 def arrays_of(dataset: xr.Dataset) -> Arrays:
@@ -260,12 +219,9 @@ def simulate_chunk(
     [40, 41, 42, 43, 44, 45, 46, 47, 48, 49]
     """
     if not isinstance(chunk, Chunk):
-        raise SimulationArgumentError(
-            "chunk",
-            "must be a chunk of an experiment",
-            chunk,
-            remedy="take one of Experiment.chunks()",
-        )
+        rule = "must be a chunk of an experiment"
+        remedy = "take one of Experiment.chunks()"
+        raise SimulationArgumentError("chunk", rule, chunk, remedy=remedy)
     return chunk_arrays(chunk, on_progress, num_lanes=num_lanes).dataset()
 
 
@@ -275,10 +231,7 @@ def chunk_arrays(
     *,
     num_lanes: int | None = None,
 ) -> Arrays:
-    """Simulate the runs of a chunk: the content of what :func:`simulate_chunk` returns.
-
-    To make a dataset takes as long as to play twenty short runs.
-    """
+    """Simulate the runs of a chunk without making a dataset, which takes as long."""
     from bayesduel.ops.program_cache import drop_programs_if_many
     from bayesduel.simulation import driver
 
@@ -291,15 +244,11 @@ def chunk_arrays(
     problem = settings.problem
     options = {} if num_lanes is None else {"num_lanes": num_lanes}
     records = driver.run_chunk(
-        problem.environment(settings.notions, shuffle=settings.shuffle),
-        policy,
-        runs=runs,
-        checkpoints=np.asarray(settings.checkpoints, dtype=np.int64),
-        seed=settings.seed,
-        on_progress=on_progress,
-        stopping=settings.stopping,
+        problem.environment(settings.notions, shuffle=settings.shuffle), policy,
+        runs=runs, checkpoints=np.asarray(settings.checkpoints, dtype=np.int64),
+        seed=settings.seed, on_progress=on_progress, stopping=settings.stopping,
         **options,
-    )
+    )  # fmt: skip
     variables = problem.measured(
         records.ledger, records.recommendation, settings.notions
     ) | {"num_events": (("run",), records.events.astype(np.int64))}
@@ -340,10 +289,10 @@ def node_attributes(chunk: Chunk) -> dict[str, Any]:
     """Return where the results of a chunk come from, also if its policy fails."""
     request = json.loads(chunk.settings.request)
     parameters = json.loads(request["parameters"])
-    kept = ("instance", "policy", "policy_name", "parameters", "horizon", "seed")
+    named = ("instance", "policy", "policy_name", "parameters", "horizon", "seed")
     return (
         chunk.settings.problem.attributes(chunk.settings.notions)
-        | {name: request[name] for name in kept}
+        | {name: request[name] for name in named}
         | {
             "look_ahead": int(parameters.get("look_ahead", False)),
             "shuffle": request["shuffle"],
@@ -366,10 +315,7 @@ def _versions() -> dict[str, str]:
 
 
 def to_bytes(arrays: Arrays) -> bytes:
-    """Return the content of the file of a chunk: a header in JSON, then the arrays.
-
-    It is written and read in about 0.1 ms; netCDF takes a hundred times as long.
-    """
+    """Return the content of the file of a chunk: a header in JSON, then the arrays."""
     header = {
         "attrs": arrays.attrs,
         "coords": arrays.coords,
@@ -379,7 +325,7 @@ def to_bytes(arrays: Arrays) -> bytes:
         ],
     }
     text = json.dumps(header).encode()
-    data = b"".join([each.tobytes() for _, each in arrays.variables.values()])
+    data = b"".join([values.tobytes() for _, values in arrays.variables.values()])
     return len(text).to_bytes(8, "little") + text + zlib.compress(data, 1)
 
 

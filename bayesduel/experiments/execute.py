@@ -52,14 +52,12 @@ imported what they run. Of processor time: on a busy machine they need longer.""
 _LONG_CHUNK = 2.0
 """Seconds of simulation (not compilation) after which a worker starts a new chunk."""
 
-_MOST_SENT = 1024
-"""Chunks that wait at an executor at most."""
+_MOST_SENT = 1024  # Chunks that wait at an executor at most.
 
 _GROUP_SECONDS = 0.5
 """Seconds that tasks last which are sent together; Dask takes 6 ms to send one."""
 
-_RETRIES = 2
-"""How often a chunk is begun anew that was lost with its worker."""
+_RETRIES = 2  # How often a chunk is begun anew that was lost with its worker.
 
 _GONE = (
     "executor: it is gone before all chunks were done; finished chunks are kept, "
@@ -68,7 +66,7 @@ _GONE = (
 
 
 def run_experiment(
-    asked: Any,
+    experiment: Any,
     *,
     jobs: int | None = 1,
     executor: Executor | None = None,
@@ -81,32 +79,21 @@ def run_experiment(
     overwrite: bool = False,
     tables: Callable[[xr.DataTree], Mapping[str, bytes]] | None = None,
 ) -> xr.DataTree:
-    """Simulate the chunks of an experiment that are missing, and return all results.
-
-    ``asked`` is a :class:`bayesduel.Experiment`, and ``tables`` makes the files that
-    stand beside the results, by name. Other parameters and errors are those of
-    :func:`bayesduel.compare`.
-    """
+    """Simulate the chunks of an experiment that are missing, and return all results."""
     check_format(format)
     flags = {"progress": progress, "resume": resume, "overwrite": overwrite}
     for name, flag in (flags | {"shared": shared}).items():
         true_or_false(flag, name, kind=SimulationArgumentError)
     workers = worker_count(jobs)
     if executor is not None and not isinstance(executor, Executor):
-        raise SimulationArgumentError(
-            "executor",
-            "must be a concurrent.futures.Executor",
-            executor,
-            remedy="of a client of Dask take client.get_executor()",
-        )
+        rule = "must be a concurrent.futures.Executor"
+        remedy = "of a client of Dask take client.get_executor()"
+        raise SimulationArgumentError("executor", rule, executor, remedy=remedy)
     number, count = (1, 1) if part is None else _read_part(part)
     if shared and executor is None:
-        raise SimulationArgumentError(
-            "shared",
-            "is for the workers of an executor",
-            shared,
-            remedy="give {executor}, or leave it out",
-        )
+        rule = "is for the workers of an executor"
+        remedy = "give {executor}, or leave it out"
+        raise SimulationArgumentError("shared", rule, shared, remedy=remedy)
     require_folder(out, resume=resume, overwrite=overwrite)
     if part is not None and (out is None or overwrite):
         rule = "excludes overwrite" if overwrite else "needs a folder"
@@ -114,15 +101,15 @@ def run_experiment(
         raise OutputFolderError("part", rule, part, remedy=remedy)
     if shared and out is None:
         raise OutputFolderError("shared", "needs a folder", True, remedy="give {out}")
-    request = asked.request()
-    instances = {each.name: each.dataset() for each in asked.problems}
+    request = experiment.request()
+    instances = {problem.name: problem.dataset() for problem in experiment.problems}
     gathered, finished = Gathered(request, instances), []
 
-    def kept(chunk: Chunk, data: bytes | Arrays | None) -> bool:
+    def taken(chunk: Chunk, data: bytes | Arrays | None) -> bool:
         """Take the results of a chunk, or its file; say whether there are any."""
         if data is not None:
             arrays = from_bytes(data) if isinstance(data, bytes) else data
-            gathered.add(chunk.settings.place, chunk.runs, arrays)
+            gathered.add(chunk.settings.node_names, chunk.runs, arrays)
             finished.append(chunk)
         return data is not None
 
@@ -134,8 +121,8 @@ def run_experiment(
         ) as folder
     ):
         if folder is not None:
-            _begin(folder, asked, request, instances, part, overwrite=overwrite)
-        chunks = asked.chunks()[number - 1 :: count]
+            _begin(folder, experiment, request, instances, part, overwrite=overwrite)
+        chunks = experiment.chunks()[number - 1 :: count]
         function: Callable[[Chunk], Any] = _simulated
         if folder is None:
             function = chunk_arrays
@@ -152,7 +139,7 @@ def run_experiment(
                 for chunk in chunks:
                     raise_signal()
                     if folder is not None and present and chunk.digest in present:
-                        if kept(chunk, folder.load(chunk.digest)):
+                        if taken(chunk, folder.load(chunk.digest)):
                             report.finished("reading finished chunks")
                             continue
                     missing.append(chunk)
@@ -163,23 +150,29 @@ def run_experiment(
                     try_here=jobs is None,
                     executor=executor,
                     report=report,
-                    words=lambda chunk: " on ".join(reversed(chunk.settings.place)),
+                    words=lambda chunk: " on ".join(
+                        reversed(chunk.settings.node_names)
+                    ),
                     program=lambda chunk: chunk.settings.kernel,
-                    wanted=lambda chunk: chunk.settings.place not in gathered.failures,
+                    wanted=lambda chunk: (
+                        chunk.settings.node_names not in gathered.failures
+                    ),
                 )
                 with closing(outcomes):
                     for chunk, value, failure in outcomes:
                         if isinstance(failure, OutputFolderError | OutputWriteError):
                             raise failure
                         if failure is not None:
-                            node = _failed(chunk, failure, asked.num_runs)
-                            gathered.failures.setdefault(chunk.settings.place, node)
+                            node = _failed(chunk, failure, experiment.num_runs)
+                            gathered.failures.setdefault(
+                                chunk.settings.node_names, node
+                            )
                         elif folder is None:
-                            kept(chunk, value)
+                            taken(chunk, value)
                         elif value is not None:
                             folder.save(chunk.digest, value)
-                            kept(chunk, value)
-                        elif not kept(chunk, folder.load(chunk.digest, wait=True)):
+                            taken(chunk, value)
+                        elif not taken(chunk, folder.load(chunk.digest, wait=True)):
                             raise OutputWriteError(
                                 f"out: a worker has written chunk {chunk.digest}, "
                                 "which is not seen here or damaged; share the folder "
@@ -198,6 +191,14 @@ def run_experiment(
     return tree
 
 
+def _failed(chunk: Chunk, failure: Exception, num_runs: int) -> xr.Dataset:
+    """Return the node of a policy that fails in a run: it has no variables."""
+    notes = "; ".join(getattr(failure, "__notes__", []))
+    error = f"{type(failure).__name__}: {failure}" + (f" ({notes})" if notes else "")
+    attributes = node_attributes(chunk) | {"num_runs": num_runs, "error": error}
+    return xr.Dataset(attrs=attributes)
+
+
 def _simulated(
     chunk: Chunk, on_progress: Callable[[float], None] | None = None
 ) -> bytes:
@@ -208,21 +209,10 @@ def _simulated(
 def _simulated_there(folder: str, chunk: Chunk) -> None:
     """Write the file of a chunk where it is simulated."""
     if not Path(folder, OWN, MARKER).is_file():
-        raise OutputFolderError(
-            "shared",
-            f"the workers do not see {folder}",
-            folder,
-            remedy="name a folder on a disk that they share, or leave it out",
-        )
+        rule = f"the workers do not see {folder}"
+        remedy = "name a folder on a disk that they share, or leave it out"
+        raise OutputFolderError("shared", rule, folder, remedy=remedy)
     write_chunk(folder, chunk.digest, _simulated(chunk))
-
-
-def _failed(chunk: Chunk, failure: Exception, num_runs: int) -> xr.Dataset:
-    """Return the node of a policy that fails in a run: it has no variables."""
-    notes = "; ".join(getattr(failure, "__notes__", []))
-    error = f"{type(failure).__name__}: {failure}" + (f" ({notes})" if notes else "")
-    attributes = node_attributes(chunk) | {"num_runs": num_runs, "error": error}
-    return xr.Dataset(attrs=attributes)
 
 
 # --- The folder ----------------------------------------------------------------------
@@ -230,21 +220,17 @@ def _failed(chunk: Chunk, failure: Exception, num_runs: int) -> xr.Dataset:
 
 def _read_part(value: Any) -> tuple[int, int]:
     """Return the numbers of a part such as "3/10"."""
-    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(value))
-    number, count = map(int, found.groups()) if found else (0, 0)
+    match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(value))
+    number, count = map(int, match.groups()) if match else (0, 0)
     if not 1 <= number <= count:
-        raise SimulationArgumentError(
-            "part",
-            "must be a number of a number, from 1/n to n/n",
-            value,
-            remedy="such as 3/10",
-        )
+        rule, remedy = "must be a number of a number, from 1/n to n/n", "such as 3/10"
+        raise SimulationArgumentError("part", rule, value, remedy=remedy)
     return number, count
 
 
 def _begin(
     folder: RunFolder,
-    asked: Any,
+    experiment: Any,
     request: Mapping[str, Any],
     instances: Mapping[str, xr.Dataset],
     part: str | None,
@@ -268,7 +254,7 @@ def _begin(
         folder.note(parts=_read_part(part)[1])
     from bayesduel.experiments.toml import folder_files
 
-    for name, data in folder_files(vars(asked)).items():
+    for name, data in folder_files(vars(experiment)).items():
         write_whole(folder.path / name, data)
     if part is not None:
         folder.release()
@@ -280,17 +266,17 @@ def _check_contains(
     """Refuse a request that lacks something of the one that a folder is for."""
     places = {(x["instance"], x["policy"]): x["request"] for x in ours["places"]}
     for entry in theirs["places"]:
-        place = entry["instance"], entry["policy"]
-        what = f"{path} holds {place[1]} on {place[0]}"
+        node_names = entry["instance"], entry["policy"]
+        what = f"{path} holds {node_names[1]} on {node_names[0]}"
         remedy = "replace it ({overwrite}), or name another folder"
-        most, runs = (each["attributes"]["num_runs"] for each in (theirs, ours))
-        if place not in places or most > runs:
+        most, runs = (known["attributes"]["num_runs"] for known in (theirs, ours))
+        if node_names not in places or most > runs:
             rule = f"{what} up to run {most - 1}, which this request would drop"
             remedy = f"ask for that too, {remedy}"
             raise OutputFolderError("out", rule, path, remedy=remedy)
-        one, other = (json.loads(x) for x in (entry["request"], places[place]))
-        for name in sorted({*one, *other}):
-            old, new = one.get(name), other.get(name)
+        first, second = (json.loads(x) for x in (entry["request"], places[node_names]))
+        for name in sorted({*first, *second}):
+            old, new = first.get(name), second.get(name)
             if old != new:
                 shown = [x for x in (old, new) if isinstance(x, int | float)]
                 both = f" ({old}, not {new})" if len(shown) == 2 else ""
@@ -346,35 +332,7 @@ def execute[Task](
     try_here: bool = False,
     executor: Executor | None = None,
 ) -> Generator[tuple[Task, Any, Exception | None]]:
-    """Yield every task with its result, or the exception that ended it, when it ends.
-
-    Parameters
-    ----------
-    function : callable
-        Called with a task; in this process also with ``on_progress``.
-    tasks : sequence
-        They travel to other processes as pickles.
-    workers : int
-        Worker processes; one task after the other is done here if it is 1.
-    report : ProgressReport
-        Shows what is done.
-    words : callable
-        Returns the name of a task in the report.
-    program : callable
-        Returns what is equal for tasks that are compiled to the same program.
-    wanted : callable
-        Says whether a task is still wanted when its turn comes.
-    try_here : bool
-        Begin in this process, and start workers for what is not done within seconds, or
-        if several programs are to be compiled: workers compile them side by side.
-    executor : Executor, optional
-        Gets all tasks in place of worker processes; it is not shut down.
-
-    Raises
-    ------
-    ExecutorError
-        If the executor is gone before all tasks are done.
-    """
+    """Yield every task with its result or its exception, when it ends."""
     workers = min(workers, len(tasks))
     # Idle workers compile different programs, or read what another one has compiled.
     first: dict[Hashable, int] = {}
@@ -383,9 +341,13 @@ def execute[Task](
     leading = {*first.values()}
     waiting = deque(tasks[index] for index in first.values())
     waiting.extend(task for index, task in enumerate(tasks) if index not in leading)
-    if executor is None and (
-        workers <= 1 or (try_here and not _several_to_compile([*first]))
-    ):
+    here = executor is None and (workers <= 1 or try_here)
+    if here and workers > 1:
+        from bayesduel.simulation.programs import is_at_hand
+
+        # Workers compile several programs side by side.
+        here = sum(isinstance(x, str) and not is_at_hand(x) for x in first) < 2
+    if here:
         end = time.process_time() + (_ENOUGH_WORK if workers > 1 else math.inf)
         while waiting and time.process_time() < end:
             task = waiting[0]
@@ -430,14 +392,6 @@ def _hearing(
     return hear
 
 
-def _several_to_compile(programs: Sequence[Hashable]) -> bool:
-    """Say whether more than one program is neither in memory nor on the disk."""
-    from bayesduel.simulation.programs import is_at_hand
-
-    names = [each for each in programs if isinstance(each, str)]
-    return sum(not is_at_hand(name) for name in names) > 1
-
-
 def _execute_there(
     executor: Any,
     most: int,
@@ -448,12 +402,10 @@ def _execute_there(
     program: Callable[[Any], Hashable],
     wanted: Callable[[Any], bool],
 ) -> Iterator[tuple[Any, Any, Exception | None]]:
-    """Hand tasks to an executor, at most so many at a time.
-
-    Short tasks of one program go together, once it is known how long they last. A task
-    that was lost with its worker is begun anew, alone, so that it cannot be lost with
-    another one. After a signal to end nothing new is begun.
-    """
+    """Hand tasks to an executor, at most so many at a time."""
+    # Short tasks of one program go together, once it is known how long they last. One
+    # that was lost with its worker is begun anew, alone. After a signal to end nothing
+    # new is begun.
     alone, running = deque[Any](), dict[Future, list[Any]]()
     losses: Counter[int] = Counter()
     seconds: dict[Hashable, float] = {}
@@ -466,8 +418,8 @@ def _execute_there(
         kind, group, size = program(waiting[0]), [waiting.popleft()], 1
         if slots is not None and kind in seconds:
             # The last groups are small, so that no worker waits for another one.
-            most_each = len(waiting) // (2 * slots)
-            size = min(int(_GROUP_SECONDS / max(seconds[kind], 1e-6)), most_each)
+            largest = len(waiting) // (2 * slots)
+            size = min(int(_GROUP_SECONDS / max(seconds[kind], 1e-6)), largest)
         while len(group) < size and waiting and program(waiting[0]) == kind:
             group.append(waiting.popleft())
         return group
@@ -477,7 +429,7 @@ def _execute_there(
             if heard:
                 waiting.clear()
                 alone.clear()
-                for future in [each for each in running if each.cancel()]:
+                for future in [future for future in running if future.cancel()]:
                     running.pop(future)
                 if not running:
                     return
@@ -624,21 +576,7 @@ def _prepare_worker(parent: int, most_objects: tuple[int, int, int]) -> None:
 
 @contextmanager
 def dask_executor(address: str, workers: int) -> Iterator[Executor]:
-    """Give an executor of Dask, for the length of the block.
-
-    Parameters
-    ----------
-    address : str
-        Address of a scheduler, such as ``tcp://host:8786``; or "local", for a number of
-        single-threaded ``workers`` on this machine, which end with the block.
-
-    Raises
-    ------
-    ImportError
-        Without Dask; names the extra.
-    OSError
-        If no scheduler answers.
-    """
+    """Give an executor of Dask, for the length of the block."""
     try:
         from dask import config
         from distributed import Client, LocalCluster
@@ -647,12 +585,9 @@ def dask_executor(address: str, workers: int) -> Iterator[Executor]:
             "Dask is missing; install bayesduel with the extra 'distributed'"
         ) from error
     if address != "local" and "://" not in address:
-        raise SimulationArgumentError(
-            "dask",
-            "must be 'local' or the address of a scheduler",
-            address,
-            remedy="such as tcp://host:8786",
-        )
+        rule = "must be 'local' or the address of a scheduler"
+        remedy = "such as tcp://host:8786"
+        raise SimulationArgumentError("dask", rule, address, remedy=remedy)
     cluster: Any = nullcontext(address)
     if address == "local":
         # A profile of the stacks of workers, a hundred times a second, is for pages

@@ -113,12 +113,12 @@ class Experiment:
     Examples
     --------
     >>> import bayesduel
-    >>> asked = bayesduel.Experiment(
+    >>> experiment = bayesduel.Experiment(
     ...     "cyclic", ["d-ts", "rucb"], num_runs=2, horizon=500
     ... )
-    >>> asked.names, asked.labels, asked.checkpoints[-1]
+    >>> experiment.names, experiment.labels, experiment.checkpoints[-1]
     (('cyclic',), ('D-TS', 'RUCB'), 500)
-    >>> tree = asked.run()
+    >>> tree = experiment.run()
     >>> tree["cyclic/D-TS/regret"].sizes["run"]
     2
     >>> try:
@@ -155,24 +155,24 @@ class Experiment:
     ) -> None:
         # The cheap parts first.
         error = SimulationArgumentError
-        asked = {
+        checked = {
             "num_runs": integer_from(num_runs, 1, "num_runs", MOST_RUNS, kind=error),
             "horizon": check_horizon(horizon),
             "seed": seed_of(seed, "seed", kind=error),
             "shuffle": true_or_false(shuffle, "shuffle", kind=error),
             "stopping": None if stopping is None else check_rule("stopping", stopping),
         }
-        asked["record"] = check_record(record, asked["num_runs"], stopping)
-        asked["policies"] = read_policies(policies)
-        asked["instances"] = read_instances(instances)
-        object.__setattr__(self, "instances", asked["instances"])
+        checked["record"] = check_record(record, checked["num_runs"], stopping)
+        checked["policies"] = read_policies(policies)
+        checked["instances"] = read_instances(instances)
+        object.__setattr__(self, "instances", checked["instances"])
         problems = self.problems
-        asked["regret"] = read_notions(regret, problems)
-        most_arms = max(each.instance.num_arms for each in problems)
-        asked["checkpoints"] = check_checkpoints(
-            checkpoints, asked["horizon"], most_arms
+        checked["regret"] = read_notions(regret, problems)
+        most_arms = max(one.instance.num_arms for one in problems)
+        checked["checkpoints"] = check_checkpoints(
+            checkpoints, checked["horizon"], most_arms
         )
-        for name, value in asked.items():
+        for name, value in checked.items():
             object.__setattr__(self, name, value)
         for problem in problems:
             for index, policy in enumerate(self.policies):
@@ -213,8 +213,8 @@ class Experiment:
         ...     _ = path.write_text(
         ...         'instances = "gap"\npolicies = "d-ts:alpha=0.6|1"\nhorizon = 1e6'
         ...     )
-        ...     asked = bayesduel.Experiment.from_file(path)
-        >>> asked.labels, asked.horizon
+        ...     experiment = bayesduel.Experiment.from_file(path)
+        >>> experiment.labels, experiment.horizon
         (('D-TS:alpha=0.6', 'D-TS:alpha=1.0'), 1000000)
         """
         from bayesduel.experiments.toml import (
@@ -223,10 +223,10 @@ class Experiment:
             errors_name_file,
         )
 
-        found = arguments_in_file(path)
-        check_complete(found, str(path))
+        arguments = arguments_in_file(path)
+        check_complete(arguments, str(path))
         with errors_name_file(str(path)):
-            return cls(**found)
+            return cls(**arguments)
 
     def to_toml(self) -> str:
         """Return the TOML text that :meth:`from_file` reads as the same experiment.
@@ -244,8 +244,10 @@ class Experiment:
         Examples
         --------
         >>> import bayesduel
-        >>> asked = bayesduel.Experiment("gap", "d-ts:alpha=0.6..1/3", horizon=1000)
-        >>> print(asked.to_toml())
+        >>> experiment = bayesduel.Experiment(
+        ...     "gap", "d-ts:alpha=0.6..1/3", horizon=1000
+        ... )
+        >>> print(experiment.to_toml())
         # An experiment of bayesduel ...
         instances = [
             "gap",
@@ -270,7 +272,7 @@ class Experiment:
         """Return the same experiment with policies that step round by round."""
         stepping = [
             replace(policy, look_ahead=False)  # pyright: ignore
-            if "look_ahead" in {each.name for each in fields(policy)}  # pyright: ignore
+            if "look_ahead" in {field.name for field in fields(policy)}  # pyright: ignore
             else policy
             for policy in self.policies
         ]
@@ -294,24 +296,16 @@ class Experiment:
         Examples
         --------
         >>> import bayesduel
-        >>> asked = bayesduel.Experiment("gap", "rucb", num_runs=2, horizon=100)
-        >>> sorted(asked.run(jobs=1)["gap"].children)
+        >>> experiment = bayesduel.Experiment("gap", "rucb", num_runs=2, horizon=100)
+        >>> sorted(experiment.run(jobs=1)["gap"].children)
         ['RUCB']
         """
         from bayesduel.experiments.execute import run_experiment
 
         return run_experiment(
-            self,
-            jobs=jobs,
-            executor=executor,
-            part=part,
-            shared=shared,
-            format=format,
-            progress=progress,
-            out=out,
-            resume=resume,
-            overwrite=overwrite,
-        )
+            self, jobs=jobs, executor=executor, part=part, shared=shared, format=format,
+            progress=progress, out=out, resume=resume, overwrite=overwrite,
+        )  # fmt: skip
 
     def chunks(self) -> list[Chunk]:
         """Return the chunks of runs that make up the experiment.
@@ -323,8 +317,8 @@ class Experiment:
         Examples
         --------
         >>> import bayesduel
-        >>> asked = bayesduel.Experiment("gap", "rucb", num_runs=30, horizon=100)
-        >>> [chunk.runs for chunk in asked.chunks()]
+        >>> experiment = bayesduel.Experiment("gap", "rucb", num_runs=30, horizon=100)
+        >>> [chunk.runs for chunk in experiment.chunks()]
         [range(0, 20), range(20, 30)]
         """
         return [
@@ -348,8 +342,8 @@ class Experiment:
         Examples
         --------
         >>> import bayesduel
-        >>> asked = bayesduel.Experiment("gap", "rucb", num_runs=30, horizon=100)
-        >>> asked.request()["places"][0]["policy"]
+        >>> experiment = bayesduel.Experiment("gap", "rucb", num_runs=30, horizon=100)
+        >>> experiment.request()["places"][0]["policy"]
         'RUCB'
         """
         return {
@@ -362,8 +356,8 @@ class Experiment:
             "record": self.record,
             "places": [
                 {
-                    "instance": settings.place[0],
-                    "policy": settings.place[1],
+                    "instance": settings.node_names[0],
+                    "policy": settings.node_names[1],
                     "num_arms": problem.instance.num_arms,
                     "request": settings.request,
                 }
@@ -374,17 +368,17 @@ class Experiment:
     @cached_property
     def problems(self) -> tuple[ComparedInstance, ...]:
         """The instances, as experiments and results use them."""
-        return tuple(problem_of(each) for each in self.instances)
+        return tuple(problem_of(instance) for instance in self.instances)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the instances in results."""
-        return tuple(each.name for each in self.problems)
+        return tuple(problem.name for problem in self.problems)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Names of the policies in results."""
-        return tuple(each.label for each in self.policies)
+        return tuple(policy.label for policy in self.policies)
 
     @property
     def notions(self) -> dict[str, tuple[str, ...]]:
@@ -396,22 +390,8 @@ class Experiment:
 
     @cached_property
     def _settings(self) -> list[tuple[ComparedInstance, PolicyBase, Settings]]:
-        notions = self.notions
         return [
-            (
-                problem,
-                policy,
-                settings_of(
-                    problem,
-                    policy,
-                    notions=notions[problem.name],
-                    checkpoints=self.checkpoints,
-                    seed=self.seed,
-                    shuffle=self.shuffle,
-                    record=self.record,
-                    stopping=self.stopping,
-                ),
-            )
+            (problem, policy, settings_of(self, problem, policy))
             for problem in self.problems
             for policy in self.policies
         ]
@@ -474,20 +454,13 @@ def simulate(
             num_lanes, 1, "num_lanes", MOST_LANES, kind=SimulationArgumentError
         )
     with _called(instances="instance", policies="policy"):
-        asked = Experiment(
-            [instance],
-            [policy],
-            num_runs=num_runs,
-            horizon=horizon,
-            checkpoints=checkpoints,
-            seed=seed,
-            regret=regret,
-            shuffle=shuffle,
-            record="plays",
-            stopping=stopping,
-        )
-    ((problem, played, settings),) = asked._settings
-    chunk = Chunk(problem.instance, played, range(asked.num_runs), settings)
+        experiment = Experiment(
+            [instance], [policy], num_runs=num_runs, horizon=horizon,
+            checkpoints=checkpoints, seed=seed, regret=regret, shuffle=shuffle,
+            record="plays", stopping=stopping,
+        )  # fmt: skip
+    ((problem, played, settings),) = experiment._settings
+    chunk = Chunk(problem.instance, played, range(experiment.num_runs), settings)
     with progress_reporter(enabled=progress) as report:
         report.expect(1)
         shown = report.update(f"{played.label} on {problem.name}")
@@ -588,29 +561,15 @@ def compare(
     >>> sorted(tree["cyclic"].children)
     ['D-TS', 'RUCB']
     """
-    asked = Experiment(
-        instances,
-        policies,
-        num_runs=num_runs,
-        horizon=horizon,
-        checkpoints=checkpoints,
-        seed=seed,
-        regret=regret,
-        shuffle=shuffle,
-        record=record,
-        stopping=stopping,
-    )
-    return asked.run(
-        jobs=jobs,
-        executor=executor,
-        part=part,
-        shared=shared,
-        format=format,
-        progress=progress,
-        out=out,
-        resume=resume,
-        overwrite=overwrite,
-    )
+    experiment = Experiment(
+        instances, policies, num_runs=num_runs, horizon=horizon,
+        checkpoints=checkpoints, seed=seed, regret=regret, shuffle=shuffle,
+        record=record, stopping=stopping,
+    )  # fmt: skip
+    return experiment.run(
+        jobs=jobs, executor=executor, part=part, shared=shared, format=format,
+        progress=progress, out=out, resume=resume, overwrite=overwrite,
+    )  # fmt: skip
 
 
 @contextmanager

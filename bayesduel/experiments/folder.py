@@ -55,15 +55,7 @@ _WAITING_SECONDS = 1.0
 
 
 class RunFolder:
-    """A folder of results of one kind, locked until it is released.
-
-    Use it in a ``with`` statement: leaving the block releases the lock.
-
-    Attributes
-    ----------
-    path : Path
-        The folder.
-    """
+    """A folder of results of one kind, locked until it is released."""
 
     def __init__(self, path: Path, kind: str, lock: FileLock) -> None:
         self.path = path
@@ -79,39 +71,20 @@ class RunFolder:
         resume: bool = False,
         overwrite: bool = False,
     ) -> Self:
-        """Check a folder, make it, lock it and mark it as ours.
-
-        Parameters
-        ----------
-        path : path
-            A new or empty folder, or with ``resume`` or ``overwrite`` a folder that is
-            marked as ours.
-        kind : str
-            Kind of the results, such as "comparison".
-        resume, overwrite : bool
-            Whether a folder that is not empty is continued or replaced. Nothing is
-            removed here but files that a killed process left unfinished.
-
-        Raises
-        ------
-        OutputFolderError
-            If the folder cannot be written to, is not empty and neither ``resume`` nor
-            ``overwrite`` is given (or both are), was not made by us, holds results of
-            another kind or of an earlier layout, or another process writes to it.
-        """
+        """Check a folder, make it, lock it and mark it as ours."""
         path = check_folder(path, kind=kind, resume=resume, overwrite=overwrite)
-        own = path / OWN
+        marked = path / OWN
         try:
-            own.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(own / "lock", timeout=_WAITING_SECONDS)
+            marked.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(marked / "lock", timeout=_WAITING_SECONDS)
             lock.acquire()
             now = datetime.now(UTC).isoformat(timespec="seconds")
             holder = f"process {os.getpid()} on {socket.gethostname()}, since {now}"
-            (own / "holder").write_text(holder, "utf-8")
+            (marked / "holder").write_text(holder, "utf-8")
         except Timeout as error:
             holder = "another process"
             with suppress(OSError, ValueError):
-                holder = (own / "holder").read_text("utf-8") or holder
+                holder = (marked / "holder").read_text("utf-8") or holder
             rule, remedy = f"{holder} is writing to {path}", "wait for it"
             remedy += ", or name another folder"
             raise OutputFolderError("out", rule, path, remedy=remedy) from error
@@ -162,15 +135,7 @@ class RunFolder:
         write_chunk(str(self.path), digest, data)
 
     def load(self, digest: str, *, wait: bool = False) -> bytes | None:
-        """Read the file of a chunk; None if it is not there or damaged.
-
-        With ``wait`` a file that another machine has written may appear late.
-
-        Warns
-        -----
-        DamagedPartWarning
-            If the content is not what was written; the file is removed then.
-        """
+        """Read the file of a chunk; None if it is not there or damaged."""
         file = f"{self.path}/{CHUNKS}/{digest}{ENDING}"
         end = time.monotonic() + (5 * _WAITING_SECONDS if wait else 0.0)
         while True:
@@ -208,11 +173,7 @@ class RunFolder:
     # --- Finished files --------------------------------------------------------------
 
     def write(self, name: str, data: bytes | memoryview, **entries: Any) -> None:
-        """Write a finished file, and its checksum and ``entries`` into the marker.
-
-        Both the old and the new checksum are valid while the file is replaced, so that
-        the folder is in order whenever the process is killed.
-        """
+        """Write a finished file, and its checksum and ``entries`` into the marker."""
         marker = self.marker()
         digest = hashlib.sha256(data).hexdigest()
         known = marker["sha256"]
@@ -243,13 +204,7 @@ class RunFolder:
 
 
 def write_chunk(folder: str, digest: str, data: bytes) -> None:
-    """Write the file of a chunk to a folder that is claimed.
-
-    Raises
-    ------
-    OutputWriteError
-        If it cannot be written; nothing is left of it.
-    """
+    """Write the file of a chunk to a folder that is claimed."""
     target = f"{folder}/{CHUNKS}/{digest}{ENDING}"
     for attempt in (1, 2, 3):
         unfinished = f"{folder}/{CHUNKS}/.bayesduel-{token_hex(8)}.unfinished"

@@ -29,11 +29,7 @@ from bayesduel.errors import (
 from bayesduel.instances.choice.catalog import is_world_name, load_world
 from bayesduel.instances.subset_world import SubsetWorld, check_subset_world
 from bayesduel.instances.world import KNOWN_HORIZON, World, WorldBase, check_world
-from bayesduel.policies.parameter_values import (
-    check_fields,
-    with_features,
-    with_prices,
-)
+from bayesduel.policies.parameter_values import check_fields, with_features, with_prices
 from bayesduel.policies.policy import PolicyBase, declared
 from bayesduel.policies.policy_around import innermost, manner_of
 from bayesduel.policies.subset_base import OfferingPolicy
@@ -61,6 +57,9 @@ _FEW_SETS = 1000
 
 Variables = dict[str, tuple[tuple[str, ...], Shaped[np.ndarray, "..."]]]
 """Dimensions and values by the name of a variable of results."""
+
+Ledger = Mapping[str, Shaped[np.ndarray, "run checkpoint ..."]]
+Recommended = Shaped[np.ndarray, "run ..."]
 
 
 @dataclass(frozen=True)
@@ -112,10 +111,7 @@ class ComparedInstance(ABC):
 
     @abstractmethod
     def measured(
-        self,
-        ledger: Mapping[str, Shaped[np.ndarray, "run checkpoint ..."]],
-        recommendation: Shaped[np.ndarray, "run ..."],
-        notions: Sequence[str],
+        self, ledger: Ledger, recommendation: Recommended, notions: Sequence[str]
     ) -> Variables:
         """Return the variables of some runs, from what the simulator has counted."""
 
@@ -140,12 +136,9 @@ class ComparedInstance(ABC):
         """Raise unless a notion of regret is known, and defined here."""
         known = self.known_notions
         if not isinstance(notion, str) or notion not in known:
-            raise UnknownNameError(
-                "regret",
-                f"there is no notion {short_repr(notion)}",
-                notion,
-                remedy=near_and_all(short_repr(notion), known),
-            )
+            rule = f"there is no notion {short_repr(notion)}"
+            remedy = near_and_all(short_repr(notion), known)
+            raise UnknownNameError("regret", rule, notion, remedy=remedy)
         with errors_about("regret", notion):
             self.regret_exists(notion)
 
@@ -181,26 +174,25 @@ class PairProblem(ComparedInstance):
         return PairwiseEnvironment(values, shuffle, *known)
 
     def measured(
-        self,
-        ledger: Mapping[str, Shaped[np.ndarray, "run checkpoint ..."]],
-        recommendation: Shaped[np.ndarray, "run ..."],
-        notions: Sequence[str],
+        self, ledger: Ledger, recommendation: Recommended, notions: Sequence[str]
     ) -> Variables:
         """Return regret, rounds of every pair, and the recommended arm."""
         plays = ledger["plays"]
         matrix = self.instance
-        total = [weighted_sum(plays, matrix.regret_per_pair(each)) for each in notions]
+        total = [
+            weighted_sum(plays, matrix.regret_per_pair(notion)) for notion in notions
+        ]
         return _pair_variables(np.stack(total), plays, recommendation)
 
     def variables(self) -> Variables:
         """Return the matrix, with features of the arms and prices if there are any."""
         pairs = "arm", "opponent"
-        found: Variables = {"preference": (pairs, np.array(self.instance.values))}
+        content: Variables = {"preference": (pairs, np.array(self.instance.values))}
         if self.instance.features is not None:
-            found["features"] = (("arm", "feature"), self.instance.features)
+            content["features"] = (("arm", "feature"), self.instance.features)
         if self.instance.prices is not None:
-            found["prices"] = (pairs, self.instance.prices)
-        return found
+            content["prices"] = (pairs, self.instance.prices)
+        return content
 
 
 def _pair_variables(
@@ -258,13 +250,10 @@ class WorldProblem(ComparedInstance):
         return WorldEnvironment(self.instance, len(self.known_notions), shuffle)
 
     def measured(
-        self,
-        ledger: Mapping[str, Shaped[np.ndarray, "run checkpoint ..."]],
-        recommendation: Shaped[np.ndarray, "run ..."],
-        notions: Sequence[str],
+        self, ledger: Ledger, recommendation: Recommended, notions: Sequence[str]
     ) -> Variables:
         """Return regret, rounds of every pair, and the recommended arm."""
-        places = [self.known_notions.index(each) for each in notions]
+        places = [self.known_notions.index(notion) for notion in notions]
         total = np.moveaxis(ledger["regret"], -1, 0)[places]
         return _pair_variables(total, ledger["plays"], recommendation)
 
@@ -315,12 +304,9 @@ class SubsetProblem(ComparedInstance):
         """Raise for a policy that asks for duels, or cannot read the feedback."""
         if not isinstance(policy, OfferingPolicy):
             listed = ", ".join(policies.subset_names())
-            raise SimulationArgumentError(
-                "policies",
-                f"{policy.label} asks for duels, but {self.name} is {self.words}",
-                policy,
-                remedy=f"policies that offer sets: {listed}",
-            )
+            rule = f"{policy.label} asks for duels, but {self.name} is {self.words}"
+            remedy = f"policies that offer sets: {listed}"
+            raise SimulationArgumentError("policies", rule, policy, remedy=remedy)
         if shuffle:
             check_fields(policy, self.instance.num_arms)
         world = self.instance
@@ -338,10 +324,7 @@ class SubsetProblem(ComparedInstance):
         return SubsetEnvironment(self.instance, notions, shuffle)
 
     def measured(
-        self,
-        ledger: Mapping[str, Shaped[np.ndarray, "run checkpoint ..."]],
-        recommendation: Shaped[np.ndarray, "run ..."],
-        notions: Sequence[str],
+        self, ledger: Ledger, recommendation: Recommended, notions: Sequence[str]
     ) -> Variables:
         """Return regret, rounds of every arm, the recommended and the best set."""
         total = np.moveaxis(ledger["regret"], -1, 0)
@@ -354,16 +337,19 @@ class SubsetProblem(ComparedInstance):
 
     def variables(self) -> Variables:
         """Return the best set, and where sets are few the probabilities of all."""
-        world, found = self.instance, {}
+        world, content = self.instance, {}
         if world.arm_features is not None:
-            found["features"] = (("arm", "feature"), np.asarray(world.arm_features))
+            content["features"] = (("arm", "feature"), np.asarray(world.arm_features))
         if _has_formulas(world):
-            found["best_set"] = (("arm",), world.mask(world.best_set))
+            content["best_set"] = (("arm",), world.mask(world.best_set))
             if comb(world.num_arms, world.subset_size) <= _FEW_SETS:
                 table = world.table()
-                found["choice_sets"] = (("set", "place"), table.sets)
-                found["choice_probabilities"] = (("set", "place"), table.probabilities)
-        return found
+                content["choice_sets"] = (("set", "place"), table.sets)
+                content["choice_probabilities"] = (
+                    ("set", "place"),
+                    table.probabilities,
+                )
+        return content
 
     def attributes(self, notions: Sequence[str]) -> dict[str, Any]:
         """Return the largest regret of one round, or the lower bounds of a world."""
@@ -384,12 +370,9 @@ def _check_plays_duels(
     """Raise for a policy that offers sets, and for its bad parameters."""
     num_arms = problem.instance.num_arms
     if isinstance(policy, OfferingPolicy):
-        raise SimulationArgumentError(
-            "policies",
-            f"{policy.label} offers sets, but {problem.name} is {problem.words}",
-            policy,
-            remedy=f"policies that ask for duels: {', '.join(policies.names())}",
-        )
+        rule = f"{policy.label} offers sets, but {problem.name} is {problem.words}"
+        remedy = f"policies that ask for duels: {', '.join(policies.names())}"
+        raise SimulationArgumentError("policies", rule, policy, remedy=remedy)
     if shuffle:
         check_fields(policy, num_arms)
     prices = getattr(problem.instance, "prices", None)
@@ -416,7 +399,9 @@ def _warn_of_assumptions(policy: PolicyBase, world: WorldBase, name: str) -> Non
     assumed = [*declared(rule, "assumes")]
     if declared(rule, "needs_horizon"):
         assumed.append(KNOWN_HORIZON)
-    lacking = [each for each in assumed if each not in world.guarantees]
+    lacking = [
+        assumption for assumption in assumed if assumption not in world.guarantees
+    ]
     if lacking:
         warnings.warn(
             f"{policy.label} assumes {' and '.join(lacking)}, which {name} "
@@ -431,21 +416,19 @@ def _check_contextual(policy: PolicyBase, name: str, *, has_features: bool) -> N
     if not declared(innermost(policy), "contextual"):
         return
     if not has_features:
-        raise SimulationArgumentError(
-            "policies",
-            f"{policy.label} is contextual, but {name} has no features of the arms",
-            policy,
-            remedy="give them, as PreferenceMatrix(values, features=...) or "
-            "{features}, or take a world with features",
+        rule = f"{policy.label} is contextual, but {name} has no features of the arms"
+        remedy = (
+            "give them, as PreferenceMatrix(values, features=...) or "
+            "{features}, or take a world with features"
         )
+        raise SimulationArgumentError("policies", rule, policy, remedy=remedy)
     if manner_of(policy).every > 1:
-        raise SimulationArgumentError(
-            "policies",
+        rule = (
             f"{policy.label} is contextual and must be told at once: the features of "
-            "a round are not kept",
-            policy,
-            remedy="leave out every=",
+            "a round are not kept"
         )
+        remedy = "leave out every="
+        raise SimulationArgumentError("policies", rule, policy, remedy=remedy)
 
 
 def problem_of(instance: Instance) -> ComparedInstance:
@@ -461,22 +444,10 @@ def problem_of(instance: Instance) -> ComparedInstance:
 
 
 def read_instance(value: InstanceLike) -> Instance:
-    """Return a matrix or a world from what a user gives for one.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name, a wrong parameter or no preference matrix.
-    OSError
-        For a file that cannot be read.
-    """
+    """Return a matrix or a world from what a user gives for one."""
     if isinstance(value, type) and issubclass(value, WorldBase):
-        raise SimulationArgumentError(
-            "instances",
-            "must be a world, not its class",
-            value,
-            remedy=f"write {value.__name__}()",
-        )
+        rule, remedy = "must be a world, not its class", f"write {value.__name__}()"
+        raise SimulationArgumentError("instances", rule, value, remedy=remedy)
     if isinstance(value, str):
         value = load_world(value) if is_world_name(value) else instances.load(value)
     if not isinstance(value, PreferenceMatrix | WorldBase):
@@ -487,15 +458,8 @@ def read_instance(value: InstanceLike) -> Instance:
 def weighted_sum(
     plays: Int[np.ndarray, "run checkpoint K K"], per_pair: Float[np.ndarray, "K K"]
 ) -> Float[np.ndarray, "run checkpoint"]:
-    """Return plays times regret, summed over pairs, float64 (run, checkpoint).
-
-    ``plays`` are rounds per unordered pair (upper triangle) and of self-duels
-    (diagonal).
-
-    A matrix product adds up in blocks that depend on the number of runs, so its last
-    bits would depend on how the runs were cut into jobs. Here each step is a sum or a
-    product of single numbers.
-    """
+    """Return plays times regret, summed over pairs, float64 (run, checkpoint)."""
+    # The last bits of a matrix product would depend on how runs are cut into jobs.
     total = np.zeros(plays.shape[:2])
     for row, column in zip(*np.nonzero(per_pair), strict=True):
         if column >= row:  # Plays stand in the upper triangle.

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from itertools import chain, repeat
 from typing import Any
 
-_FIRST_LINE, _NEXT_LINE = 2.0, 10.0
-"""Seconds until the first line, and between lines."""
+_FIRST_LINE, _NEXT_LINE = 2.0, 10.0  # Seconds until the first line, and between lines.
 
 
 class ProgressReport:

@@ -30,62 +30,38 @@ from bayesduel.instances.catalog import is_name, is_path, world_text
 from bayesduel.instances.choice.catalog import is_world_name
 from bayesduel.instances.files import read_matrix
 from bayesduel.policies.lookup import policy_text
-from bayesduel.stopping.base import StoppingRule
 from bayesduel.version import __version__
 from theory.arguments import short_repr
 from theory.preferences import PreferenceMatrix
 
 KEYS = (
-    "instances",
-    "policies",
-    "num_runs",
-    "horizon",
-    "checkpoints",
-    "seed",
-    "regret",
-    "shuffle",
-    "record",
-    "stopping",
-)
+    "instances", "policies", "num_runs", "horizon", "checkpoints", "seed", "regret",
+    "shuffle", "record", "stopping",
+)  # fmt: skip
 """Keys of a file: the arguments of an experiment, in this order."""
 
 _CALLED = {
-    "environment": "instances",
-    "instance": "instances",
-    "environments": "instances",
-    "matrices": "instances",
-    "rounds": "horizon",
-    "no_shuffle": "shuffle",
-}
+    "environment": "instances", "instance": "instances", "environments": "instances",
+    "matrices": "instances", "rounds": "horizon", "no_shuffle": "shuffle",
+}  # fmt: skip
 """Names that users give to keys, beside those that are spelled alike."""
 
 _OF_A_RUN = ("dask", "executor", "jobs", "out", "overwrite", "part", "resume")
 """How an experiment is carried out, which changes no result."""
 
-_LARGEST = 10**8
-"""Bytes of a file."""
+_LARGEST = 10**8  # Bytes of a file.
 
 _OF_VALUES = ("values", "name", "arm_names", "source", "features", "prices")
 _OF_A_FILE = ("file", "key", "repair", *_OF_VALUES[1:])
 
-
-_MOST_WRITTEN_OUT = 128
-"""Arms of a matrix whose numbers stand in the text."""
+_MOST_WRITTEN_OUT = 128  # Arms of a matrix whose numbers stand in the text.
 
 
 def arguments_in_file(path: Path | str) -> dict[str, Any]:
-    """Return the arguments of :class:`bayesduel.Experiment` that a TOML file gives.
-
-    Some may be missing, and texts of several values are not yet taken apart. Paths of
-    matrices are relative to the folder of the file, which errors name.
-    """
+    """Return the arguments of :class:`bayesduel.Experiment` that a TOML file gives."""
     path = as_path("path", path, SimulationArgumentError)
     text = read_text(path, error=SimulationArgumentError, largest=_LARGEST)
-    return arguments_in(text, path.parent, str(path))
-
-
-def arguments_in(text: str, folder: Path, called: str) -> dict[str, Any]:
-    """Return the arguments that a text in TOML gives; ``called`` names it in errors."""
+    folder, called = path.parent, str(path)
     try:
         data = tomllib.loads(text)
     # Arrays within arrays, a thousand deep; integers of 5000 digits.
@@ -96,9 +72,22 @@ def arguments_in(text: str, folder: Path, called: str) -> dict[str, Any]:
     with errors_name_file(called):
         for key, read in (("instances", _instance), ("policies", _policy)):
             if key in data:
-                data[key] = _each(key, data[key], lambda one, r=read: r(one, folder))
+                several = isinstance(data[key], list)
+                values = []
+                for index, value in enumerate(data[key] if several else [data[key]]):
+                    with errors_about(key, value, index if several else None):
+                        values.append(read(value, folder))
+                data[key] = values if several else values[0]
         if "stopping" in data:
-            data["stopping"] = _stopping(data["stopping"])
+            if not isinstance(data["stopping"], str):
+                rule = "must be a rule in words"
+                remedy = 'such as "anytime:delta=0.05|budget:duels=1000"'
+                raise SimulationArgumentError(
+                    "stopping", rule, data["stopping"], remedy=remedy
+                )
+            from bayesduel.stopping.words import parse_rule
+
+            data["stopping"] = parse_rule(data["stopping"])
         rounds = data.get("checkpoints", [])
         if not isinstance(rounds, list):
             rule = "must be a list of rounds, such as [100, 1_000]"
@@ -106,16 +95,12 @@ def arguments_in(text: str, folder: Path, called: str) -> dict[str, Any]:
     return data
 
 
-def check_complete(found: Mapping[str, Any], called: str) -> None:
+def check_complete(arguments: Mapping[str, Any], called: str) -> None:
     """Raise unless arguments say what is compared."""
     for key, example in (("instances", "gap"), ("policies", "d-ts")):
-        if key not in found:
-            raise SimulationArgumentError(
-                f"{called}: {key}",
-                "is not there",
-                None,
-                remedy=f'add a line such as {key} = ["{example}"]',
-            )
+        if key not in arguments:
+            rule, remedy = "is not there", f'add a line such as {key} = ["{example}"]'
+            raise SimulationArgumentError(f"{called}: {key}", rule, None, remedy=remedy)
 
 
 @contextmanager
@@ -142,16 +127,6 @@ def _check_keys(data: Mapping[str, Any], known: Sequence[str], argument: str) ->
             remedy = near_and_all(key, known)
         rule = f"there is no key {short_repr(key)}"
         raise UnknownNameError(argument, rule, key, remedy=remedy)
-
-
-def _each(argument: str, given: Any, read: Callable[[Any], Any]) -> Any:
-    """Read one thing, or each of several."""
-    several = isinstance(given, list)
-    found = []
-    for index, one in enumerate(given if several else [given]):
-        with errors_about(argument, one, index if several else None):
-            found.append(read(one))
-    return found if several else found[0]
 
 
 def _instance(given: Any, folder: Path) -> Any:
@@ -181,10 +156,10 @@ def _instance(given: Any, folder: Path) -> Any:
                 tables[folder / table] = read
             else:
                 plain[key] = table
-        found = PreferenceMatrix(matrix.values, **words, **plain)
+        instance = PreferenceMatrix(matrix.values, **words, **plain)
         for path, read in tables.items():
-            found = read(found, path)
-        return found
+            instance = read(instance, path)
+        return instance
     return _text(given)
 
 
@@ -195,23 +170,16 @@ def _policy(given: Any, _: Path) -> Any:
 def _text(table: dict[str, Any]) -> str:
     """Return the text that says the same as a table of a name and parameters."""
     if "python" in table:
-        raise SimulationArgumentError(
-            "table",
-            f"{table['python']} was made in Python and has no name in words",
-            table,
-            remedy="make this experiment in Python, or name another one here",
-        )
+        rule = f"{table['python']} was made in Python and has no name in words"
+        remedy = "make this experiment in Python, or name another one here"
+        raise SimulationArgumentError("table", rule, table, remedy=remedy)
     name, together = table.get("name"), table.get("zip", [])
     parameters = {key: table[key] for key in table if key not in ("name", "zip")}
     if not isinstance(name, str):
-        raise SimulationArgumentError(
-            "table",
-            "must have a name",
-            table,
-            remedy='such as {name = "d-ts", alpha = [0.6, 1]}',
-        )
+        rule, remedy = "must have a name", 'such as {name = "d-ts", alpha = [0.6, 1]}'
+        raise SimulationArgumentError("table", rule, table, remedy=remedy)
     if not isinstance(together, list) or not all(
-        isinstance(each, str) and each in parameters for each in together
+        isinstance(parameter, str) and parameter in parameters for parameter in together
     ):
         rule = f"must be a list of parameters of {name}, {', '.join(parameters)}"
         remedy = 'such as ["alpha", "prior"]'
@@ -230,7 +198,7 @@ def _text(table: dict[str, Any]) -> str:
 
 def _words(key: str, value: Any) -> str:
     if isinstance(value, list) and value:
-        return "|".join(_words(key, each) for each in value)
+        return "|".join(_words(key, item) for item in value)
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):
@@ -242,66 +210,52 @@ def _words(key: str, value: Any) -> str:
     return value
 
 
-def _stopping(given: Any) -> StoppingRule:
-    if not isinstance(given, str):
-        raise SimulationArgumentError(
-            "stopping",
-            "must be a rule in words",
-            given,
-            remedy='such as "anytime:delta=0.05|budget:duels=1000"',
-        )
-    from bayesduel.stopping.words import parse_rule
-
-    return parse_rule(given)
-
-
 # --- Written -------------------------------------------------------------------------
 
 
-def to_toml(asked: Mapping[str, Any], files: dict[str, bytes] | None = None) -> str:
-    """Return the text of the checked arguments of a :class:`bayesduel.Experiment`.
-
-    With ``files`` beside it, or where there are none by itself.
-    """
+def to_toml(
+    experiment: Mapping[str, Any], files: dict[str, bytes] | None = None
+) -> str:
+    """Return the text of the checked arguments of a :class:`bayesduel.Experiment`."""
     data: dict[str, Any] = {
         "instances": [
-            _written_instance(each, index, files)
-            for index, each in enumerate(asked["instances"])
+            _written_instance(instance, index, files)
+            for index, instance in enumerate(experiment["instances"])
         ],
         "policies": [
-            _said(policy_text, each, "policies", index, files)
-            for index, each in enumerate(asked["policies"])
+            _said(policy_text, policy, "policies", index, files)
+            for index, policy in enumerate(experiment["policies"])
         ],
-        "num_runs": asked["num_runs"],
-        "horizon": asked["horizon"],
+        "num_runs": experiment["num_runs"],
+        "horizon": experiment["horizon"],
     }
-    most_arms = max(each.num_arms for each in asked["instances"])
-    if asked["checkpoints"] != check_checkpoints(None, asked["horizon"], most_arms):
-        data["checkpoints"] = list(asked["checkpoints"])
-    data["seed"] = asked["seed"]
-    if asked["regret"] is not None:
-        data["regret"] = list(asked["regret"])
-    data |= {"shuffle": asked["shuffle"], "record": asked["record"]}
-    if asked["stopping"] is not None:
+    most_arms = max(instance.num_arms for instance in experiment["instances"])
+    if experiment["checkpoints"] != check_checkpoints(
+        None, experiment["horizon"], most_arms
+    ):
+        data["checkpoints"] = list(experiment["checkpoints"])
+    data["seed"] = experiment["seed"]
+    if experiment["regret"] is not None:
+        data["regret"] = list(experiment["regret"])
+    data |= {"shuffle": experiment["shuffle"], "record": experiment["record"]}
+    if experiment["stopping"] is not None:
         from bayesduel.stopping.words import rule_text
 
-        data["stopping"] = _said(rule_text, asked["stopping"], "stopping", None, files)
+        data["stopping"] = _said(
+            rule_text, experiment["stopping"], "stopping", None, files
+        )
     # Files are read with composed characters.
     plain = "".join(
-        each if each.isascii() else f"\\U{ord(each):08x}"
-        for each in tomli_w.dumps(data)
+        letter if letter.isascii() else f"\\U{ord(letter):08x}"
+        for letter in tomli_w.dumps(data)
     )
     return f"# An experiment of bayesduel {__version__}.\n{plain}"
 
 
-def folder_files(asked: Mapping[str, Any]) -> dict[str, bytes]:
-    """Return what a folder of results holds of its request, by the names of files.
-
-    What no text can say is called by its name there, and refused when it is read. A
-    matrix without a name that loads it is a CSV file of its own.
-    """
+def folder_files(experiment: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return what a folder of results holds of its request, by the names of files."""
     files: dict[str, bytes] = {}
-    text = to_toml(asked, files)
+    text = to_toml(experiment, files)
     return {REQUEST: text.encode(), **files}
 
 
@@ -354,12 +308,9 @@ def _written_instance(
 
 def _refuse_world(instance: Instance) -> str:
     world = problem_of(instance)
-    raise SimulationArgumentError(
-        "instance",
-        f"{world.name} is {world.words} of your own, which no text can name",
-        instance,
-        remedy="run it in Python, or take one of instances.choice.world_names()",
-    )
+    rule = f"{world.name} is {world.words} of your own, which no text can name"
+    remedy = "run it in Python, or take one of instances.choice.world_names()"
+    raise SimulationArgumentError("instance", rule, instance, remedy=remedy)
 
 
 def _words_of(matrix: PreferenceMatrix) -> dict[str, Any]:
@@ -376,15 +327,11 @@ def _name_that_loads(instance: Instance) -> str:
     name = instance.name or ""
     if is_world_name(name) or is_name(name):
         with suppress(ValueError):
-            if expand(name) == [name] and _same(read_instance(name), instance):
-                return name
+            loaded = read_instance(name)
+            words = ("name", "source", "arm_names", "checksum")
+            same = all(getattr(loaded, x) == getattr(instance, x) for x in words)
+            if expand(name) == [name] and same and type(loaded) is type(instance):
+                both = problem_of(loaded), problem_of(instance)
+                if both[0].usual_notions == both[1].usual_notions:
+                    return name
     return ""
-
-
-def _same(one: Instance, other: Instance) -> bool:
-    """Say whether two instances give results of the same bytes."""
-    words = ("name", "source", "arm_names", "checksum")
-    same = all(getattr(one, word) == getattr(other, word) for word in words)
-    if not same or type(one) is not type(other):
-        return False
-    return problem_of(one).usual_notions == problem_of(other).usual_notions

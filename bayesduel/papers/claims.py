@@ -53,8 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Verdict", "check_claim", "exploitation"]
 
-_FEWEST = 3
-"""Values that a jackknife of standard deviations needs."""
+_FEWEST = 3  # Values that a jackknife of standard deviations needs.
 
 
 @dataclass(frozen=True)
@@ -121,20 +120,22 @@ def check_claim(
     one_of(claim.kind, KINDS, "kind")
     low, high = claim.arms
     chosen = {
-        policy: [each for each in found if low <= _num_arms(each) <= high]
-        for policy, found in measured.items()
+        policy: [
+            one for one in of_policy if low <= one.data.sizes.get("arm", 0) <= high
+        ]
+        for policy, of_policy in measured.items()
     }
     verdicts = []
     for first in claim.first:
         for second in claim.second or (first,):
             texts = [first, second]
             if claim.kind == "rises-less":
-                texts += [_without_delay(each) for each in texts]
-            found = _matched(chosen.get(each, []) for each in texts)
-            if not found[0]:
+                texts += [_without_delay(text) for text in texts]
+            sides = _matched(chosen.get(text, []) for text in texts)
+            if not sides[0]:
                 continue
             holds, text = None, f"fewer than {_FEWEST} runs, or matrices, cannot tell"
-            case = ClaimCase(claim, found[0], found[1], found[2:], notion, scale)
+            case = ClaimCase(claim, sides[0], sides[1], sides[2:], notion, scale)
             if case.values()[0].size >= _FEWEST:
                 holds, text = KINDS[claim.kind](case)
             verdicts.append(Verdict(claim.text, panel, first, second, holds, text))
@@ -144,19 +145,15 @@ def check_claim(
 def _without_delay(policy: str) -> str:
     """Return the spelling of a policy without the delay of its feedback."""
     name, _, parameters = policy.partition(":")
-    parts = [each for each in parameters.split(",") if not each.startswith("every=")]
+    parts = [part for part in parameters.split(",") if not part.startswith("every=")]
     return ":".join(filter(None, (name, ",".join(parts))))
 
 
-def _matched(found: Iterable[Sequence[Measurement]]) -> list[list[Measurement]]:
+def _matched(measured: Iterable[Sequence[Measurement]]) -> list[list[Measurement]]:
     """Keep the matrices on which all policies were measured, in the same order."""
-    by_name = [{each.instance: each for each in own} for own in found]
-    shared = [name for name in by_name[0] if all(name in own for own in by_name)]
-    return [[own[name] for name in shared] for own in by_name]
-
-
-def _num_arms(measured: Measurement) -> int:
-    return measured.data.sizes.get("arm", 0)
+    by_name = [{one.instance: one for one in named} for named in measured]
+    shared = [name for name in by_name[0] if all(name in named for named in by_name)]
+    return [[named[name] for name in shared] for named in by_name]
 
 
 # --- How each kind of statement is checked on the runs of two policies ----------------
@@ -168,14 +165,16 @@ _MISSED = 0.025
 """Error of the share that runs may miss: that of two standard errors to one side."""
 
 
-def _values(found: Sequence[Measurement], notion: str, at: int) -> NDArray[np.float64]:
+def _values(
+    measured: Sequence[Measurement], notion: str, at: int
+) -> NDArray[np.float64]:
     """Return regret at a round (0: the last), per run; of several matrices, per one."""
     columns = []
-    for each in found:
-        place = -1
+    for one in measured:
+        index = -1
         if at:
-            place = int(np.argmin(np.abs(np.log(each.rounds / at))))
-        columns.append(each.regret(notion)[:, place])
+            index = int(np.argmin(np.abs(np.log(one.rounds / at))))
+        columns.append(one.regret(notion)[:, index])
     if len(columns) == 1:
         return columns[0]
     return np.array([column.mean() for column in columns])
@@ -190,8 +189,8 @@ def _decide(excess: float, error: float) -> bool | None:
 
 def _means(first: NDArray[np.float64], second: NDArray[np.float64]) -> str:
     return " and ".join(
-        format_with_error(float(each.mean()), standard_error(each))
-        for each in (first, second)
+        format_with_error(float(values.mean()), standard_error(values))
+        for values in (first, second)
     )
 
 
@@ -224,7 +223,8 @@ class ClaimCase:
     ) -> tuple[Float64[np.ndarray, " case"], Float64[np.ndarray, " case"]]:
         """Return the regret of both policies at that round."""
         ours, theirs = (
-            _values(each, self.notion, self.at) for each in (self.first, self.second)
+            _values(measured, self.notion, self.at)
+            for measured in (self.first, self.second)
         )
         return ours, theirs
 
@@ -241,7 +241,7 @@ def _less(case: ClaimCase) -> Check:
 
 
 def _rises_less(case: ClaimCase) -> Check:
-    before = [_values(each, case.notion, case.at) for each in case.undelayed]
+    before = [_values(measured, case.notion, case.at) for measured in case.undelayed]
     after, factor = case.values(), case.claim.factor
     ours, theirs = (late - first for late, first in zip(after, before, strict=True))
     holds, difference = _below(case, ours, theirs)
@@ -280,8 +280,8 @@ def _unless(
     missed = unseen_share(excess.size, _MISSED)
     undone = reversal(lead, missed)
     most = max(
-        largest_regret(each, case.notion, case.at or int(each.rounds[-1]))
-        for each in case.first
+        largest_regret(measured, case.notion, case.at or int(measured.rounds[-1]))
+        for measured in case.first
     )
     limit = min(weight * most, PEAK * float(large.mean()))
     if undone > max(limit, float(small.max())):
@@ -289,10 +289,10 @@ def _unless(
     what = "matrices" if len(case.first) > 1 else "runs"
     factor = case.claim.factor
     latter = "the latter" if factor == 1 else f"{factor:.3g} times the latter"
-    one, other = ("the former", latter) if holds else (latter, "the former")
+    worse, better = ("the former", latter) if holds else (latter, "the former")
     return (
         f"; in the {what} seen, unless in {100 * missed:.2g}% of all {what}, of a kind "
-        f"not seen, {one} exceeds {other} by {format_number(undone)} on average"
+        f"not seen, {worse} exceeds {better} by {format_number(undone)} on average"
     )
 
 
@@ -345,7 +345,7 @@ def _less_spread(case: ClaimCase) -> Check:
 def _more_diverse(case: ClaimCase) -> Check:
     # The largest share of a winner in the self-duels of winners, per run.
     both = case.first, case.second
-    ours, theirs = (exploitation(each[0]).max(axis=1) for each in both)
+    ours, theirs = (exploitation(measured[0]).max(axis=1) for measured in both)
     excess = theirs - ours
     return _decide(float(excess.mean()), standard_error(excess)), (
         f"share of the most exploited winner {_means(ours, theirs)}"
@@ -371,42 +371,42 @@ def exploitation(measured: Measurement) -> Float64[np.ndarray, "*shape"]:
     matrix = PreferenceMatrix(np.asarray(measured.preference))
     plays = measured.data["plays"].transpose("run", "checkpoint", "arm", "opponent")
     last = np.asarray(plays.values[:, -1], dtype=np.float64)
-    own = np.diagonal(last, axis1=1, axis2=2)[:, list(matrix.copeland_winners)]
-    return own / np.maximum(own.sum(axis=1, keepdims=True), 1.0)
+    self_duels = np.diagonal(last, axis1=1, axis2=2)[:, list(matrix.copeland_winners)]
+    return self_duels / np.maximum(self_duels.sum(axis=1, keepdims=True), 1.0)
 
 
 def _linear(case: ClaimCase) -> Check:
     claim, first = case.claim, case.first
     rounds = first[0].rounds
-    place = int(np.argmin(np.abs(np.log(2.0 * rounds[:-1] / rounds[-1]))))
+    index = int(np.argmin(np.abs(np.log(2.0 * rounds[:-1] / rounds[-1]))))
     regret = first[0].regret(case.notion)
-    span = math.log(rounds[-1] / rounds[place])
-    last, before = regret[:, -1], regret[:, place]
+    span = math.log(rounds[-1] / rounds[index])
+    last, before = regret[:, -1], regret[:, index]
     if not _has_means(before):
-        return None, f"no regret up to {format_rounds(int(rounds[place]))}"
+        return None, f"no regret up to {format_rounds(int(rounds[index]))}"
     exponent, error = _jackknife(
         lambda a, b: math.log(a.mean() / b.mean()) / span, last, before
     )
     return _decide(exponent - claim.value, error), (
         f"d log R / d log t = {exponent:.2f} ± {error:.2f} from "
-        f"{format_rounds(int(rounds[place]))} on, above {claim.value:g} where it holds"
+        f"{format_rounds(int(rounds[index]))} on, above {claim.value:g} where it holds"
     )
 
 
 def _converges(case: ClaimCase) -> Check:
     claim, data, rounds = case.claim, case.first[0].data, case.first[0].rounds
-    place = int(np.argmin(np.abs(np.log(2.0 * rounds[:-1] / rounds[-1]))))
+    index = int(np.argmin(np.abs(np.log(2.0 * rounds[:-1] / rounds[-1]))))
     offers = data["offers"].transpose("run", "checkpoint", "arm").values
-    late = np.asarray(offers[:, -1] - offers[:, place], dtype=np.float64)
+    late = np.asarray(offers[:, -1] - offers[:, index], dtype=np.float64)
     best = np.asarray(data["best_set"].values, dtype=bool)
     share = late[:, best].sum(axis=1) / late.sum(axis=1)
-    found = np.all(data["recommendation"].values == best, axis=1)
-    names = ", ".join(str(each) for each in data["arm"].values[best])
+    is_best = np.all(data["recommendation"].values == best, axis=1)
+    names = ", ".join(str(arm) for arm in data["arm"].values[best])
     return _decide(float(share.mean()) - claim.value, standard_error(share)), (
         f"{_percent(float(share.mean()), standard_error(share))} of the offers from "
-        f"{format_rounds(int(rounds[place]))} on are of {names}, above "
-        f"{claim.value:.0%} where it holds; {int(found.sum())} of {found.size} runs "
-        "recommend this set"
+        f"{format_rounds(int(rounds[index]))} on are of {names}, above "
+        f"{claim.value:.0%} where it holds; {int(is_best.sum())} of {is_best.size} "
+        "runs recommend this set"
     )
 
 
@@ -427,19 +427,14 @@ def _jackknife(
     """Return a statistic of paired values, and its jackknife standard error."""
     count = first.size
     value = float(statistic(first, second))
-    kept = ~np.eye(count, dtype=bool)
-    without = np.array([statistic(first[each], second[each]) for each in kept])
+    rows = ~np.eye(count, dtype=bool)
+    without = np.array([statistic(first[row], second[row]) for row in rows])
     spread = (count - 1) * float(without.var())
     return value, math.sqrt(spread)
 
 
 KINDS: dict[str, Callable[[ClaimCase], Check]] = {
-    "less": _less,
-    "rises-less": _rises_less,
-    "similar": _similar,
-    "spread": _spread,
-    "less-spread": _less_spread,
-    "more-diverse": _more_diverse,
-    "converges": _converges,
+    "less": _less, "rises-less": _rises_less, "similar": _similar, "spread": _spread,
+    "less-spread": _less_spread, "more-diverse": _more_diverse, "converges": _converges,
     "linear": _linear,
-}
+}  # fmt: skip

@@ -26,12 +26,10 @@ from bayesduel.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesduel.analysis.measured_nodes import Measurement
     from bayesduel.papers.reproducing import PanelResult, Reproduction
     from theory import RegretBound
 
-_BAR = 0.8
-"""Width of all bars of one group, where groups are one apart."""
+_BAR = 0.8  # Width of all bars of one group, where groups are one apart.
 
 
 def reproduction(
@@ -73,23 +71,18 @@ def reproduction(
         )
     inches = width_in_inches(width)
     recipe = found.recipe
-    panels = [each for each in found.panels if each.measured]
+    panels = [result for result in found.panels if result.measured]
     if not panels:
         raise ArgumentError("found", "every policy in it failed, nothing can be drawn")
     if recipe.kind in ("regret", "games"):
         games = recipe.kind == "games"
         return regret(
-            _pooled(panels) if games else _tree(panels),
-            notion=recipe.notion,
+            _tree(panels), notion=recipe.notion,
             band="quantiles 25-75" if games else "standard error",
-            bounds=_bounds(panels) if recipe.bounds else None,
-            log_x=recipe.log_x,
-            log_y=recipe.log_y,
-            columns=recipe.columns if inches >= 5.0 else 1,
-            colors=colors,
-            names=names,
-            width=width,
-        )
+            bounds=_bounds(panels) if recipe.bounds else None, log_x=recipe.log_x,
+            log_y=recipe.log_y, columns=recipe.columns if inches >= 5.0 else 1,
+            colors=colors, names=names, width=width,
+        )  # fmt: skip
     draw = {
         "spread": _draw_spread,
         "exploitation": _draw_exploitation,
@@ -99,8 +92,8 @@ def reproduction(
     look = policy_looks(
         (
             _undelayed(text, measured[0].policy)[0]
-            for each in panels
-            for text, measured in each.measured.items()
+            for result in panels
+            for text, measured in result.measured.items()
         ),
         colors=colors,
         names=names,
@@ -109,11 +102,11 @@ def reproduction(
     rows = -(-len(panels) // columns)
     with new_figure(inches, rows * max(2.5, 0.62 * inches / columns)) as figure:
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
-        for axes, each in zip(grid, panels, strict=True):
-            axes.set_title(each.panel.label, fontweight="bold")
-            name_in_file(axes, each.panel.label)
+        for axes, result in zip(grid, panels, strict=True):
+            axes.set_title(result.panel.label, fontweight="bold")
+            name_in_file(axes, result.panel.label)
             light_grid(axes, "y")
-            draw(axes, each, look, recipe.notion)
+            draw(axes, result, look, recipe.notion)
         handles, texts = grid[0].get_legend_handles_labels()
         if handles:
             figure.legend(handles, texts, loc="outside lower center", ncols=len(texts))
@@ -126,65 +119,40 @@ def _bounds(panels: list[PanelResult]) -> str | dict[str, tuple[RegretBound, ...
     from theory.theorems import choice_table_bounds
 
     worlds = {
-        each.panel.label: load_world(each.panel.instance["world"])
-        for each in panels
-        if "world" in each.panel.instance
+        result.panel.label: load_world(result.panel.instance["world"])
+        for result in panels
+        if "world" in result.panel.instance
     }
-    found = {name: choice_table_bounds(each.table()) for name, each in worlds.items()}
-    return found or "auto"
+    bounds = {
+        name: choice_table_bounds(result.table()) for name, result in worlds.items()
+    }
+    return bounds or "auto"
 
 
 def _tree(panels: list[PanelResult]) -> xr.DataTree:
-    """Return one tree, in which the panels are the instances."""
+    """Return one tree, in which panels are instances; runs on all matrices are one."""
     nodes: dict[str, xr.Dataset] = {"/": xr.Dataset()}
-    for each in panels:
-        label = each.panel.label
-        for (measured,) in each.measured.values():
-            if measured.preference is not None:
-                arms = list(measured.arms)
+    for result in panels:
+        label = result.panel.label
+        for measured in result.measured.values():
+            first = measured[0]
+            if len(measured) == 1 and first.preference is not None:
+                arms = list(first.arms)
                 nodes[f"/{label}"] = xr.Dataset(
-                    {"preference": (("arm", "opponent"), measured.preference)},
+                    {"preference": (("arm", "opponent"), first.preference)},
                     coords={"arm": arms, "opponent": arms},
                 )
-            nodes[f"/{label}/{measured.policy}"] = _regret_only(
-                [measured], label, measured.policy
+            dims = "notion", "run", "checkpoint"
+            parts = [one.data["regret"].transpose(*dims).values for one in measured]
+            nodes[f"/{label}/{first.policy}"] = xr.Dataset(
+                {"regret": (dims, np.concatenate(parts, axis=1))},
+                coords={
+                    "notion": first.data["notion"].values,
+                    "checkpoint": first.rounds,
+                },
+                attrs={"instance": label, "policy": first.policy},
             )
     return xr.DataTree.from_dict(nodes)
-
-
-def _pooled(panels: list[PanelResult]) -> xr.DataTree:
-    """Return one tree, in which the runs on all matrices of a panel are one sample."""
-    return xr.DataTree.from_dict(
-        {
-            f"/{each.panel.label}/{found[0].policy}": _regret_only(
-                found, each.panel.label, found[0].policy
-            )
-            for each in panels
-            for found in each.measured.values()
-        }
-    )
-
-
-def _regret_only(
-    found: tuple[Measurement, ...] | list[Measurement], instance: str, policy: str
-) -> xr.Dataset:
-    parts = [
-        each.data["regret"].transpose("notion", "run", "checkpoint") for each in found
-    ]
-    first = parts[0]
-    return xr.Dataset(
-        {
-            "regret": (
-                first.dims,
-                np.concatenate([part.values for part in parts], axis=1),
-            )
-        },
-        coords={
-            "notion": first["notion"].values,
-            "checkpoint": first["checkpoint"].values,
-        },
-        attrs={"instance": instance, "policy": policy},
-    )
 
 
 def _draw_spread(
@@ -192,17 +160,17 @@ def _draw_spread(
 ) -> None:
     """Draw the standard deviation of regret over the mean regret of ECW-RMED."""
     final = {
-        found[0].policy: found[0].regret(notion)[:, -1]
-        for found in result.measured.values()
+        measured[0].policy: measured[0].regret(notion)[:, -1]
+        for measured in result.measured.values()
     }
     scaled = "ECW-RMED" in final
     unit = final["ECW-RMED"].mean() if scaled else 1.0
-    for place, (policy, values) in enumerate(final.items()):
+    for position, (policy, values) in enumerate(final.items()):
         height = values.std(ddof=1) / unit
-        axes.bar(place, height, _BAR, color=look[policy].color)
+        axes.bar(position, height, _BAR, color=look[policy].color)
         text = f"{height:.1%}" if scaled else f"{height:.0f}"
         axes.annotate(
-            text, (place, height), (0, 1.5), ha="center", va="bottom",
+            text, (position, height), (0, 1.5), ha="center", va="bottom",
             textcoords="offset points", color=look[policy].text_color,
         )  # fmt: skip
     axes.set_xticks(range(len(final)), [look[policy].name for policy in final])
@@ -245,10 +213,10 @@ def _draw_by_arms(
     axes: Axes, result: PanelResult, look: dict[str, Look], notion: str
 ) -> None:
     """Draw the mean regret on every matrix, and its mean over those of one size."""
-    for found in result.measured.values():
-        arms = np.array([each.data.sizes["arm"] for each in found])
-        means = np.array([each.regret(notion)[:, -1].mean() for each in found])
-        policy = found[0].policy
+    for measured in result.measured.values():
+        arms = np.array([one.data.sizes["arm"] for one in measured])
+        means = np.array([one.regret(notion)[:, -1].mean() for one in measured])
+        policy = measured[0].policy
         axes.scatter(
             arms, means, s=6, alpha=0.35, linewidths=0, color=look[policy].color
         )
@@ -285,7 +253,7 @@ def _draw_delays(
         name_in_file(drawn.lines[0], result.panel.label, policy)
     axes.set_xscale("log")
     delays = sorted({every for points in lines.values() for every, *_ in points})
-    axes.set_xticks(delays, [f"{each:,}" for each in delays])
+    axes.set_xticks(delays, [f"{delay:,}" for delay in delays])
     axes.set_xticks([], minor=True)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))

@@ -139,102 +139,79 @@ def submatrix_constants(
     Examples
     --------
     >>> import bayesduel
-    >>> found = bayesduel.papers.submatrix_constants(
+    >>> constants = bayesduel.papers.submatrix_constants(
     ...     bayesduel.load("sushi"), 3, 5, min_gap=0.01
     ... )
-    >>> len(found.rows), found.mean("ecw") >= found.mean("cw") > 0
+    >>> len(constants.rows), constants.mean("ecw") >= constants.mean("cw") > 0
     (3, True)
     """
     total = integer_from(num_submatrices, 1, "num_submatrices", MOST_SUBMATRICES)
     sampler = SubmatrixSampler.of(matrix, size, min_gap=min_gap, seed=seed)
     # Says at once if none can be found, before any folder is made or worker started.
     sampler.draw(0)
+    progress = true_or_false(progress, "progress")
+    resume = true_or_false(resume, "resume")
+    overwrite = true_or_false(overwrite, "overwrite")
+    workers = worker_count(jobs)
+    require_folder(out, resume=resume, overwrite=overwrite)
+    request = {
+        "matrix_sha256": sampler.matrix.checksum, "size": sampler.size,
+        "min_gap": sampler.min_gap, "seed": sampler.seed, "version": __version__,
+    }  # fmt: skip
     rows: dict[int, SubmatrixRow] = {}
     try:
-        for row in _computed(
-            sampler,
-            total,
-            workers=worker_count(jobs),
-            try_here=jobs is None,
-            progress=true_or_false(progress, "progress"),
-            out=out,
-            resume=true_or_false(resume, "resume"),
-            overwrite=true_or_false(overwrite, "overwrite"),
+        with (
+            nullcontext()
+            if out is None
+            else RunFolder.claim(
+                out, kind="submatrices", resume=resume, overwrite=overwrite
+            ) as folder
         ):
-            rows[row.number] = row
+            if folder is not None:
+                if overwrite:
+                    folder.remove(_FILE)
+                    folder.remove_chunks()
+                else:
+                    rows |= {row.number: row for row in _stored(folder, request)}
+                folder.note(request=request)
+            todo = [number for number in range(total) if number not in rows]
+            each_job = max(1, min(PER_JOB, -(-len(todo) // workers)))
+            pieces = [
+                tuple(todo[x : x + each_job]) for x in range(0, len(todo), each_job)
+            ]
+            with (
+                signals_wait() as raise_signal,
+                progress_reporter(enabled=progress) as report,
+            ):
+                report.expect(len(pieces))
+                outcomes = execute(
+                    partial(submatrix_rows, sampler),
+                    pieces,
+                    workers=workers,
+                    try_here=jobs is None,
+                    report=report,
+                    words=lambda _: "bounds of submatrices",
+                )
+                with closing(outcomes):
+                    for numbers, value, failure in outcomes:
+                        if failure is not None:  # A mean over the rest would be biased.
+                            raise failure
+                        rows |= {row.number: row for row in value}
+                        if folder is not None:
+                            text = json.dumps([request, numbers], sort_keys=True)
+                            digest = hashlib.sha256(text.encode()).hexdigest()
+                            folder.save(digest, to_csv(value))
+                        raise_signal()
+                raise_signal()
+                if folder is not None:
+                    in_order = [rows[number] for number in sorted(rows)]
+                    folder.write(_FILE, to_csv(in_order))
+                    folder.remove_chunks()
     except KeyboardInterrupt as interrupt:
         interrupt.kept = len(rows)  # pyright: ignore
         raise
     # A folder that is resumed may hold more rows than are asked for.
     return SubmatrixConstants(tuple(rows[number] for number in range(total)))
-
-
-def _computed(
-    sampler: SubmatrixSampler,
-    total: int,
-    *,
-    progress: bool,
-    out: Path | str | None,
-    resume: bool,
-    overwrite: bool,
-    **options: Any,
-) -> Iterator[SubmatrixRow]:
-    """Yield the rows that a folder holds, and those that are missing there."""
-    require_folder(out, resume=resume, overwrite=overwrite)
-    request = {
-        "matrix_sha256": sampler.matrix.checksum,
-        "size": sampler.size,
-        "min_gap": sampler.min_gap,
-        "seed": sampler.seed,
-        "version": __version__,
-    }
-    with (
-        nullcontext()
-        if out is None
-        else RunFolder.claim(
-            out, kind="submatrices", resume=resume, overwrite=overwrite
-        ) as folder
-    ):
-        rows: dict[int, SubmatrixRow] = {}
-        if folder is not None:
-            if overwrite:
-                folder.remove(_FILE)
-                folder.remove_chunks()
-            else:
-                rows = {row.number: row for row in _stored(folder, request)}
-            folder.note(request=request)
-        yield from rows.values()
-        todo = [number for number in range(total) if number not in rows]
-        size = PER_JOB
-        size = max(1, min(size, -(-len(todo) // options["workers"])))
-        jobs = [tuple(todo[x : x + size]) for x in range(0, len(todo), size)]
-        with (
-            signals_wait() as raise_signal,
-            progress_reporter(enabled=progress) as report,
-        ):
-            report.expect(len(jobs))
-            outcomes = execute(
-                partial(submatrix_rows, sampler),
-                jobs,
-                report=report,
-                words=lambda _: "bounds of submatrices",
-                **options,
-            )
-            with closing(outcomes):
-                for job, value, failure in outcomes:
-                    if failure is not None:  # A mean over the rest would be biased.
-                        raise failure
-                    rows |= {row.number: row for row in value}
-                    if folder is not None:
-                        text = json.dumps([request, job], sort_keys=True)
-                        digest = hashlib.sha256(text.encode()).hexdigest()
-                        folder.save(digest, to_csv(value))
-                    yield from value
-                    raise_signal()
-            raise_signal()
-            if folder is not None:
-                folder.write(_FILE, to_csv([rows[number] for number in sorted(rows)]))
-                folder.remove_chunks()
 
 
 def _stored(folder: RunFolder, request: dict[str, Any]) -> Iterator[SubmatrixRow]:

@@ -132,8 +132,12 @@ def reproduce(
     KeyboardInterrupt
         After Ctrl-C; ``out`` keeps what is finished.
     """
+    from bayesduel.instances import load as load_matrix
+
     rounds_scale = 1.0 if full_horizon else scale
-    recipe, whole = load(name), _mslr_matrix(mslr)
+    recipe, whole = load(name), mslr
+    if not (whole is None or isinstance(whole, PreferenceMatrix)):
+        whole = load_matrix(str(whole))
     require_folder(out, resume=resume, overwrite=overwrite)
     chosen, notes = check(name, panels=panels, mslr=whole, scale=scale, jobs=jobs)
     scaled = [_scaled(panel, scale, rounds_scale) for panel in chosen]
@@ -153,18 +157,18 @@ def reproduce(
         }
         folder = None if out is None else Path(out) / panel.key
         results.append(_measure(panel, matrices[panel.key], folder, options))
-    missing = dict.fromkeys(name for each in results for name in each.left_out)
+    missing = dict.fromkeys(name for result in results for name in result.left_out)
     if missing:
         notes.append(f"not available, left out: {', '.join(missing)}")
     verdicts = tuple(
         verdict
         for claim in recipe.claims
-        for each in results
-        if each.panel.key in claim.panels
+        for result in results
+        if result.panel.key in claim.panels
         for verdict in check_claim(
             claim,
-            each.panel.key,
-            each.measured,
+            result.panel.key,
+            result.measured,
             notion=recipe.notion,
             scale=rounds_scale,
         )
@@ -207,32 +211,27 @@ def check(
     recipe = load(name)
     if recipe.missing:
         missing = ", ".join(recipe.missing)
-        raise ArgumentError(
-            "name",
-            f"{name!r} needs policies that are not available: {missing}",
-            name,
-            remedy="register them, or choose another figure",
-        )
+        rule = f"{name!r} needs policies that are not available: {missing}"
+        remedy = "register them, or choose another figure"
+        raise ArgumentError("name", rule, name, remedy=remedy)
     known = [panel.key for panel in recipe.panels]
     for key in panels or ():
         if key not in known:
             rule = f"{recipe.name} has no panel {key!r}, only {', '.join(known)}"
             raise ArgumentError("panels", rule, key)
     wanted = [panel for panel in recipe.panels if not panels or panel.key in panels]
-    outside = [each for each in wanted if {"mslr", "mslr_random"} & {*each.instance}]
+    outside = [panel for panel in wanted if {"mslr", "mslr_random"} & {*panel.instance}]
     if mslr is not None:
         for panel in outside:
             _matrices(panel, mslr)
         return wanted, []
     left = [panel for panel in wanted if panel not in outside]
     if not left:
-        raise ArgumentError(
-            "mslr",
+        rule = (
             "every panel asked for needs the 136-armed MSLR matrix of the "
-            "informational click model, which cannot be shipped",
-            mslr,
-            remedy="give its file",
+            "informational click model, which cannot be shipped"
         )
+        raise ArgumentError("mslr", rule, mslr, remedy="give its file")
     labels = ", ".join(panel.label for panel in outside)
     text = f"left out without the 136-armed MSLR matrix: {labels}"
     return left, [text] if outside else []
@@ -257,16 +256,6 @@ def _scaled(panel: Panel, scale: float, rounds_scale: float) -> Panel:
     )
 
 
-def _mslr_matrix(
-    mslr: PreferenceMatrix | str | Path | None,
-) -> PreferenceMatrix | None:
-    from bayesduel.instances import load as load_matrix
-
-    if mslr is None or isinstance(mslr, PreferenceMatrix):
-        return mslr
-    return load_matrix(str(mslr))
-
-
 def _matrices(panel: Panel, whole: PreferenceMatrix | None) -> list[Instance]:
     """Return the matrices, or the world, of a panel, named by its label."""
     from bayesduel.instances import load as load_matrix
@@ -277,13 +266,13 @@ def _matrices(panel: Panel, whole: PreferenceMatrix | None) -> list[Instance]:
     if kind == "world":
         return [replace(choice.load_world(what), name=panel.label)]
     if kind == "matrix":
-        found = load_matrix(what)
+        matrix = load_matrix(what)
     elif kind == "mslr":
         assert whole is not None
-        found = mslr_submatrix(whole, what)
+        matrix = mslr_submatrix(whole, what)
     else:
         assert whole is not None
-        found = random_submatrix(
+        matrix = random_submatrix(
             np.random.default_rng(what["seed"]),
             whole,
             what["arms"],
@@ -291,7 +280,7 @@ def _matrices(panel: Panel, whole: PreferenceMatrix | None) -> list[Instance]:
             winner=what["winner"],
             max_tries=100_000,
         ).matrix
-    return [_named(found, panel.label)]
+    return [_named(matrix, panel.label)]
 
 
 def _named(matrix: PreferenceMatrix, name: str) -> PreferenceMatrix:
@@ -333,10 +322,7 @@ def _checkpoints(recipe: Recipe, panel: Panel, scale: float) -> list[int]:
 
 
 def _measure(
-    panel: Panel,
-    matrices: list[Instance],
-    folder: Path | None,
-    options: dict,
+    panel: Panel, matrices: list[Instance], folder: Path | None, options: dict
 ) -> PanelResult:
     """Simulate all policies of a panel, and those that keep the order of the arms."""
     from bayesduel import experiments, policies
@@ -357,20 +343,20 @@ def _measure(
         )
         label = policies.parse_policy(text).label
         measured[text + FIXED_ORDER] = tuple(
-            replace(each, policy=label + FIXED_ORDER)
-            for each in _of(fixed, label, failures)
+            replace(one, policy=label + FIXED_ORDER)
+            for one in _of(fixed, label, failures)
         )
     left_out = tuple(text for text in panel.optional if text not in texts)
-    kept = {text: found for text, found in measured.items() if found}
-    return PanelResult(panel, kept, left_out, tuple(failures))
+    done = {text: results for text, results in measured.items() if results}
+    return PanelResult(panel, done, left_out, tuple(failures))
 
 
 def _of(tree: xr.DataTree, label: str, failures: list[str]) -> tuple[Measurement, ...]:
     """Return the measurements of a policy that did not fail; write down the others."""
-    found = [each for each in measurements(tree) if each.policy == label]
+    of_policy = [one for one in measurements(tree) if one.policy == label]
     failures.extend(
-        f"{label} on {each.instance} failed: {each.error}"
-        for each in found
-        if each.error
+        f"{label} on {one.instance} failed: {one.error}"
+        for one in of_policy
+        if one.error
     )
-    return tuple(each for each in found if not each.error)
+    return tuple(one for one in of_policy if not one.error)

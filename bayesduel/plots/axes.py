@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -39,17 +39,12 @@ BANDS = {
 
 _QUANTILES = {"quantiles 10-90": (0.1, 0.9), "quantiles 25-75": (0.25, 0.75)}
 
-
-_BEYOND = 3.0
-"""A line more than so many times as high as the next one leaves the axes."""
+_BEYOND = 3.0  # A line more than so many times as high as the next one leaves the axes.
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Mean regret of one policy with its band, at its checkpoints.
-
-    In a sweep, at values of a parameter.
-    """
+    """Mean regret of one policy with its band, over rounds or values of a parameter."""
 
     policy: str
     rounds: Int64[np.ndarray, " point"] | Float64[np.ndarray, " point"]
@@ -63,18 +58,10 @@ class Line:
     is_level: bool = False
     """In a sweep: one value for all of the parameter, measured once."""
 
-    name: str = ""
-    """The name of the policy in figures, if it is not its label."""
-
     @property
     def model(self) -> str:
         """The model of the matrix that the policy knows; empty if none."""
         return model_known_by(self.parameters)
-
-    @property
-    def title(self) -> str:
-        """The name of the policy in figures."""
-        return self.name or self.policy
 
     @property
     def highest(self) -> float:
@@ -109,9 +96,9 @@ class Panel:
     def beyond(self) -> tuple[Line, ...]:
         """Lines so high that they would press the others, at least half, flat."""
         ascending = sorted(self.lines, key=lambda line: line.highest)
-        for place in range(max(2, -(-len(ascending) // 2)), len(ascending)):
-            if ascending[place].highest > _BEYOND * ascending[place - 1].highest:
-                return tuple(ascending[place:])
+        for index in range(max(2, -(-len(ascending) // 2)), len(ascending)):
+            if ascending[index].highest > _BEYOND * ascending[index - 1].highest:
+                return tuple(ascending[index:])
         return ()
 
     @property
@@ -122,35 +109,21 @@ class Panel:
 
 
 def panels(result: Result, notion: str, band: str) -> list[Panel]:
-    """Group the policies of a result by instance, without the failed ones.
-
-    Raises ``ValueError`` for an unknown band, a notion that was not recorded, or when
-    every policy failed.
-    """
+    """Group the policies of a result by instance, without the failed ones."""
     one_of(band, BANDS, "band")
     groups = by_instance(result)
     return [
-        Panel(name, tuple(line_of(each, notion, band) for each in members), members[0])
+        Panel(
+            name,
+            tuple(line_of(measured, notion, band) for measured in members),
+            members[0],
+        )
         for name, members in groups.items()
     ]
 
 
-def with_names(groups: Iterable[Panel], look: Mapping[str, Look]) -> list[Panel]:
-    """Return the panels with the names that policies have in a figure."""
-    return [
-        replace(
-            panel,
-            lines=tuple(replace(x, name=look[x.policy].name) for x in panel.lines),
-        )
-        for panel in groups
-    ]
-
-
 def by_instance(result: Result) -> dict[str, list[Measurement]]:
-    """Group the policies that did not fail by instance, in the order of the result.
-
-    Raises ``ValueError`` when every policy failed.
-    """
+    """Group the policies that did not fail by instance, in the order of the result."""
     groups: dict[str, list[Measurement]] = {}
     for measured in measurements(result):
         if measured.has_regret:
@@ -162,44 +135,33 @@ def by_instance(result: Result) -> dict[str, list[Measurement]]:
 
 def line_of(measured: Measurement, notion: str, band: str) -> Line:
     """Return the mean regret of one policy with its band."""
-    found = measured.statistics(notion)
-    mean, runs = found.mean, found.num_runs
+    statistics = measured.statistics(notion)
+    mean, runs = statistics.mean, statistics.num_runs
     low = high = mean
     if band == "standard error" and runs > 1:
-        low, high = mean - found.standard_error, mean + found.standard_error
+        low, high = mean - statistics.standard_error, mean + statistics.standard_error
     elif band in _QUANTILES and runs > 1:
-        low, high = found.quantiles(_QUANTILES[band])
+        low, high = statistics.quantiles(_QUANTILES[band])
     return Line(
         measured.policy, measured.rounds, mean, low, high, runs, measured.parameters
     )
 
 
 _NOTIONS = {
-    "copeland": "Copeland",
-    "copeland_losses": "Copeland (losses)",
-    "copeland_zoghi": "Copeland (Zoghi, doubled)",
-    "copeland_binary": "binary Copeland",
-    "condorcet_mean": "Condorcet (mean gap)",
-    "condorcet_sum": "strong (sum of gaps)",
-    "condorcet_max": "strong (larger gap)",
-    "weak": "weak (smaller gap)",
-    "weak_binary": "binary weak",
-    "strong_binary": "binary strong",
-    "borda": "Borda",
-    "expected_reward": "expected-reward",
-    "mnl_no_choice": "no-choice",
-    "no_choice": "no-choice",
-    "utility_sum": "utility",
-    "topk": "top-k",
+    "copeland": "Copeland", "copeland_losses": "Copeland (losses)",
+    "copeland_zoghi": "Copeland (Zoghi, doubled)", "copeland_binary": "binary Copeland",
+    "condorcet_mean": "Condorcet (mean gap)", "condorcet_sum": "strong (sum of gaps)",
+    "condorcet_max": "strong (larger gap)", "weak": "weak (smaller gap)",
+    "weak_binary": "binary weak", "strong_binary": "binary strong", "borda": "Borda",
+    "expected_reward": "expected-reward", "mnl_no_choice": "no-choice",
+    "no_choice": "no-choice", "utility_sum": "utility", "topk": "top-k",
     "topk_means": "top-k",
-}
-
+}  # fmt: skip
 
 _LOWEST = 1e-3
 """Where an axis begins that reaches to a bound far above, per highest regret."""
 
-TWO_COLUMNS = 5.0
-"""Inches from which on a figure has room for two panels side by side."""
+TWO_COLUMNS = 5.0  # Inches from which on a figure has room for two panels side by side.
 
 
 def usual_columns(count: int, inches: float) -> int:
@@ -216,10 +178,7 @@ def panel_grid(
     y_label: str,
     share: bool = False,
 ) -> list[Axes]:
-    """Return the axes of so many panels, labelled at the left and at the bottom.
-
-    Row by row. With ``share`` all have one scale, and its numbers stand there only.
-    """
+    """Return the axes of so many panels, labelled at the left and at the bottom."""
     rows = -(-count // columns)
     grid = figure.subplots(rows, columns, squeeze=False, sharex=share, sharey=share)
     panels, beyond = grid.ravel()[:count], grid.ravel()[count:]
@@ -258,27 +217,30 @@ def runs_text(counts: Iterable[int]) -> str:
     if runs == [1]:
         return "1 run"
     ends = dict.fromkeys([runs[0], runs[-1]])
-    return f"{' to '.join(f'{each:,}' for each in ends)} runs"
+    return f"{' to '.join(f'{end:,}' for end in ends)} runs"
 
 
 def draw_line(
     axes: Axes, line: Line, look: Look, *, log_x: bool, all_marked: bool = False
 ) -> None:
-    """Draw one mean with its band; markers about one per decade, or all of them.
-
-    In SVG files they are "panel/policy" and "panel/policy/band".
-    """
+    """Draw one mean with its band; markers about one per decade, or all of them."""
     panel = str(axes.get_gid())
     if line.has_band:
         band = axes.fill_between(
             line.rounds, line.low, line.high, color=look.color, alpha=0.18, linewidth=0
         )
         name_in_file(band, panel, line.policy, "band")
+    marked = None
+    if not all_marked:
+        # Evenly spaced on the axis, the last one in any case.
+        x = np.log10(line.rounds) if log_x else line.rounds / line.rounds[-1] * 6.0
+        targets = np.arange(x[-1], x[0] - 1e-9, -max(1.0, np.ceil((x[-1] - x[0]) / 8)))
+        marked = sorted({int(np.argmin(np.abs(x - target))) for target in targets})
     (drawn,) = axes.plot(
         line.rounds, line.mean, color=look.color, marker=look.marker,
         linestyle=look.line, clip_on=not all_marked, markeredgecolor="white",
         markeredgewidth=0.4, zorder=3,
-        markevery=None if all_marked else _marked(line.rounds, log_x=log_x),
+        markevery=marked,
     )  # fmt: skip
     name_in_file(drawn, panel, line.policy)
 
@@ -294,14 +256,6 @@ def draw_points(axes: Axes, line: Line, look: Look) -> None:
         markeredgewidth=0.4, zorder=3, clip_on=False,
     )  # fmt: skip
     name_in_file(points.lines[0], str(axes.get_gid()), line.policy)
-
-
-def _marked(rounds: np.ndarray, *, log_x: bool) -> list[int]:
-    """Return the checkpoints that get a marker: evenly spaced on the axis, the last."""
-    place = np.log10(rounds) if log_x else rounds / rounds[-1] * 6.0
-    step = max(1.0, np.ceil((place[-1] - place[0]) / 8.0))
-    targets = np.arange(place[-1], place[0] - 1e-9, -step)
-    return sorted({int(np.argmin(np.abs(place - target))) for target in targets})
 
 
 def scale_axes(
@@ -337,9 +291,12 @@ def scale_regret(axes: Axes, panel: Panel, *, log_y: bool, reach: float = 0.0) -
     light_grid(axes, "y")
 
 
-def beyond_text(panel: Panel, *, log_y: bool = False) -> str:
+def beyond_text(panel: Panel, look: Mapping[str, Look], *, log_y: bool = False) -> str:
     """Return which lines leave the axis of regret at the top, and where they end."""
-    ends = [f"{x.title} ends at {x.mean[-1]:,.0f}" for x in panel.beyond if not log_y]
+    ends = [
+        f"{look[line.policy].name} ends at {line.mean[-1]:,.0f}"
+        for line in (() if log_y else panel.beyond)
+    ]
     return f"Off the chart: {', '.join(ends)}" if ends else ""
 
 
@@ -352,7 +309,7 @@ def head_panel(axes: Axes, name: str, handles: list[Line2D], inches: float) -> N
     """Write the instance and its bounds above the panel, where no line can be."""
     for handle in handles:
         handle.set_label(wrap_label(str(handle.get_label()), inches))
-    has_lines = any(each.get_linestyle() != "None" for each in handles)
+    has_lines = any(handle.get_linestyle() != "None" for handle in handles)
     legend = axes.legend(
         handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), title=name,
         alignment="left", borderaxespad=0.3, borderpad=0.1,
@@ -363,11 +320,7 @@ def head_panel(axes: Axes, name: str, handles: list[Line2D], inches: float) -> N
 
 
 def wrap_label(text: str, inches: float) -> str:
-    """Break a label into lines that fit above a panel of this width.
-
-    A round number written as mathematics, such as "$10^{6}$", is eight characters but
-    three wide: stand-ins keep the measure honest.
-    """
+    """Break a label into lines that fit above a panel of this width."""
     size = 6.5 if inches < 3.45 else 8.0
     characters = max(20, int((inches - 0.85) * 72.0 / (0.58 * size)))
     short = re.sub(r"\$10\^\{(\d+)\}\$", "\ue000\\1\ue001", text)
@@ -405,17 +358,17 @@ def caption_below(figure: StyledFigure, caption: str, look: dict[str, Look]) -> 
         Line2D(
             [],
             [],
-            color=each.color,
-            marker=each.marker,
-            linestyle=each.line,
+            color=entry.color,
+            marker=entry.marker,
+            linestyle=entry.line,
             markeredgecolor="white",
             markeredgewidth=0.4,
-            label=wrap_label(each.name, figure.get_figwidth()),
+            label=wrap_label(entry.name, figure.get_figwidth()),
         )  # fmt: skip
-        for each in look.values()
+        for entry in look.values()
     ]
     # The marker hides the gap between two dashes of a short handle.
-    dashed = any(each.line != "-" for each in look.values())
+    dashed = any(entry.line != "-" for entry in look.values())
     most = 6 if figure.get_figwidth() >= TWO_COLUMNS else 3
     for columns in range(max(1, min(len(handles), most)), 0, -1):
         legend = figure.legend(
@@ -434,8 +387,8 @@ def label_ends(
 ) -> None:
     """Write the name of each policy beside the end of its line."""
     rows = [
-        [end_text(axes, line.title, look[line.policy].text_color, bold=True)]
-        for line in panel.lines
+        [end_text(axes, shown.name, shown.text_color, bold=True)]
+        for shown in (look[line.policy] for line in panel.lines)
     ]
     place_at_ends(figure, axes, panel, rows, look)
 
@@ -457,16 +410,21 @@ def place_at_ends(
     look: dict[str, Look],
     heading: list[list[Text]] | None = None,
 ) -> None:
-    """Put rows of texts right of the axes at the heights of the line ends, apart.
-
-    The first text of each row forms a column, so do the second ones. A thin leader
-    joins every line end with its row. Rows of ``heading`` are stacked upward from the
-    top of the axes.
-    """
+    """Put rows of texts right of the axes at the heights of the line ends, apart."""
     size = float(rows[0][0].get_fontsize()) / 72.0
     lead = 1.4 * size
     heading = heading or []
-    _align_columns(figure, axes, [*rows, *heading], lead, size)
+    # Each column of texts is right of the one before.
+    offset, shifted = lead, [*rows, *heading]
+    count = max(map(len, shifted))
+    for index in range(count):
+        shift = ScaledTranslation(offset, 0.0, figure.dpi_scale_trans)
+        for row in shifted:
+            if index < len(row):
+                row[index].set_transform(axes.transAxes + shift)
+        inside = [row[index] for row in shifted if len(row) == count]
+        widest = max(text.get_window_extent().width for text in inside)
+        offset += widest / figure.dpi + 0.9 * size
     figure.draw_without_rendering()
     ends = [(float(line.rounds[-1]), float(line.mean[-1])) for line in panel.lines]
     places = axes.transAxes.inverted().transform(axes.transData.transform(ends))
@@ -514,19 +472,3 @@ def spread(
     placed = np.empty_like(wanted)
     placed[order] = base + steps
     return placed
-
-
-def _align_columns(
-    figure: StyledFigure, axes: Axes, rows: list[list[Text]], lead: float, size: float
-) -> None:
-    """Shift each column of texts right of the one before."""
-    offset = lead
-    count = max(map(len, rows))
-    for index in range(count):
-        column = [row[index] for row in rows if index < len(row)]
-        shift = ScaledTranslation(offset, 0.0, figure.dpi_scale_trans)
-        for text in column:
-            text.set_transform(axes.transAxes + shift)
-        inside = [row[index] for row in rows if len(row) == count]
-        widest = max(text.get_window_extent().width for text in inside)
-        offset += widest / figure.dpi + 0.9 * size

@@ -49,33 +49,29 @@ class AskedBound:
 
 
 def asked_bounds(bounds: Bounds, panel: Panel, notion: str) -> list[AskedBound]:
-    """Return what is asked of a panel by other words than "auto".
-
-    Raises ``ValueError`` when a bound speaks of another regret than ``notion``, a name
-    is of none, or ``bounds`` is not understood.
-    """
+    """Return what is asked of a panel by other words than "auto"."""
     if isinstance(bounds, str | AppliedTheorem) or not isinstance(bounds, Iterable):
         items: Any = (bounds,)
     else:
         items = items_of(bounds, "bounds")
-    found: dict[AskedBound, None] = {}  # In order, and each of them once.
+    requested: dict[AskedBound, None] = {}  # In order, and each of them once.
     for item in items:
-        found |= dict.fromkeys(_asked(item, panel, notion))
-    return list(found)
+        requested |= dict.fromkeys(_requested(item, panel, notion))
+    return list(requested)
 
 
 def bounds_that_apply(panel: Panel, notion: str) -> Iterator[AskedBound]:
     """Give the lower bounds, then what the theorems on the policies shown say."""
-    for asked in _lower(panel, notion):
-        if asked.bound is not None or notion in BOUNDED_NOTIONS:
-            yield asked
+    for candidate in _lower(panel, notion):
+        if candidate.bound is not None or notion in BOUNDED_NOTIONS:
+            yield candidate
     for policy in sorted({line.policy.partition(":")[0] for line in panel.lines}):
-        for asked in _theorems(panel, policy) if known_theorems(policy) else ():
-            if asked.bound is not None and _is_of(asked.bound, notion):
-                yield asked
+        for candidate in _theorems(panel, policy) if known_theorems(policy) else ():
+            if candidate.bound is not None and _is_of(candidate.bound, notion):
+                yield candidate
 
 
-def _asked(item: Any, panel: Panel, notion: str) -> Iterable[AskedBound]:
+def _requested(item: Any, panel: Panel, notion: str) -> Iterable[AskedBound]:
     if isinstance(item, AppliedTheorem):
         if not item.bounds:
             return [_nothing(item)]
@@ -87,9 +83,9 @@ def _asked(item: Any, panel: Panel, notion: str) -> Iterable[AskedBound]:
         return _lower(panel, notion)
     if name == _ALL:
         return bounds_that_apply(panel, notion)
-    found = list(_theorems(panel, _policy_called(item)))
-    fitting = [x for x in found if x.bound is None or _is_of(x.bound, notion)]
-    others = [x.bound for x in found if x.bound is not None]
+    theorems = list(_theorems(panel, _policy_called(item)))
+    fitting = [x for x in theorems if x.bound is None or _is_of(x.bound, notion)]
+    others = [x.bound for x in theorems if x.bound is not None]
     if not fitting:
         check_notion(others[0], notion, panel)
     return fitting
@@ -113,8 +109,8 @@ def _lower(panel: Panel, notion: str) -> Iterator[AskedBound]:
         return
     for model in dict.fromkeys(line.model for line in panel.lines):
         lower, _, note = panel.first.lower_slope(notion, model)
-        own = tuple(line for line in panel.lines if line.model == model)
-        yield AskedBound(lower, own, note)
+        lines = tuple(line for line in panel.lines if line.model == model)
+        yield AskedBound(lower, lines, note)
 
 
 def _theorems(panel: Panel, policy: str) -> Iterator[AskedBound]:
@@ -129,17 +125,19 @@ def _theorems(panel: Panel, policy: str) -> Iterator[AskedBound]:
         yield AskedBound(None, text=text)
         return
     lines: Iterable[Line | None] = _lines_called(panel, policy) or (None,)
-    found: list[tuple[AppliedTheorem, Line | None]] = []
+    applied_theorems: list[tuple[AppliedTheorem, Line | None]] = []
     for line in lines:
         if line is not None:
-            own = line.parameters
+            values = line.parameters
         else:
             default = (x.default for x in entries().values() if x.acronym == policy)
-            own = parameters(next(default))
-        every = all_bounds(instance, policy=policy, parameters=own)
-        found += [(applied, line) for applied in every]
-    defined = {applied.theorem.name for applied, _ in found if applied.bounds}
-    for applied, line in found:
+            values = parameters(next(default))
+        every = all_bounds(instance, policy=policy, parameters=values)
+        applied_theorems += [(applied, line) for applied in every]
+    defined = {
+        applied.theorem.name for applied, _ in applied_theorems if applied.bounds
+    }
+    for applied, line in applied_theorems:
         for bound in applied.bounds:
             yield AskedBound(bound, (line,) if line else ())
         # Of two forms of a policy, it may be about one.
@@ -157,7 +155,7 @@ def _policy_called(name: str) -> str:
     from bayesduel.errors import near_names
     from bayesduel.policies.registry import entries
 
-    bounded = {each.policy for each in known_theorems()} - {""}
+    bounded = {theorem.policy for theorem in known_theorems()} - {""}
     names = {
         key: entry.acronym
         for key, entry in entries().items()
@@ -167,13 +165,12 @@ def _policy_called(name: str) -> str:
         if name.strip().lower() in (key, acronym.lower()):
             return acronym
     words = (_AUTO, _LOWER, _ALL, *names)
-    raise ArgumentError(
-        "bounds",
+    rule = (
         f"must be a bound, one of {', '.join(words[:3])}, or a policy that a theorem "
-        "is about",
-        name,
-        remedy=f"{near_names(name, words)}policies: {', '.join(names)}",
+        "is about"
     )
+    remedy = f"{near_names(name, words)}policies: {', '.join(names)}"
+    raise ArgumentError("bounds", rule, name, remedy=remedy)
 
 
 def _is_of(bound: RegretBound, notion: str) -> bool:
@@ -188,12 +185,8 @@ def check_notion(bound: RegretBound, notion: str, panel: Panel) -> None:
     remedy = f"notion={wanted!r} (--regret {wanted}) draws it"
     if wanted not in panel.first.notions:
         remedy += ", once the simulation has recorded it by the same option"
-    raise ArgumentError(
-        "bounds",
-        f"{bound.name} speaks of {wanted} regret, the figure shows {notion}",
-        bound.name,
-        remedy=remedy,
-    )
+    rule = f"{bound.name} speaks of {wanted} regret, the figure shows {notion}"
+    raise ArgumentError("bounds", rule, bound.name, remedy=remedy)
 
 
 # Of bounds that are slopes, and of those that are levels.
@@ -216,10 +209,7 @@ _ROOM = 1.05
 
 @dataclass(frozen=True)
 class DrawnBound:
-    """One bound in one panel: a curve, which is empty where only the text is shown.
-
-    The text has name, constant, and where it is anchored or why it is not drawn.
-    """
+    """One bound in one panel: a text, and a curve, empty where only that is shown."""
 
     text: str
     rounds: NDArray[np.float64]
@@ -249,11 +239,7 @@ def power_text(rounds: int) -> str:
 
 
 def anchor_of(panel: Panel, anchor: int | None) -> tuple[int, float]:
-    """Return the checkpoint where slopes start, and the lowest mean there.
-
-    By default two decades before the horizon. Only policies that reach the longest
-    horizon count; ``ValueError`` if it is no checkpoint of theirs.
-    """
+    """Return the checkpoint where slopes start, and the lowest mean there."""
     longest = [line for line in panel.lines if line.rounds[-1] == panel.horizon]
     if anchor is None:
         # No bound is defined at round 1.
@@ -261,8 +247,8 @@ def anchor_of(panel: Panel, anchor: int | None) -> tuple[int, float]:
         rounds = rounds[(rounds > 1) | (rounds == panel.horizon)]
         anchor = last_decades(rounds)[0] if rounds.size > 1 else int(rounds[0])
         # Linear in log t between checkpoints.
-        place = math.log(anchor)
-        means = [np.interp(place, np.log(x.rounds), x.mean) for x in longest]
+        log_round = math.log(anchor)
+        means = [np.interp(log_round, np.log(x.rounds), x.mean) for x in longest]
         return anchor, float(min(means))
     values = [
         float(line.mean[checkpoint_index(line.rounds, anchor, "anchor")])
@@ -272,63 +258,67 @@ def anchor_of(panel: Panel, anchor: int | None) -> tuple[int, float]:
 
 
 def bounds_of_panel(
-    bounds: Bounds, panel: Panel, notion: str, anchor: int | None
+    bounds: Bounds,
+    panel: Panel,
+    notion: str,
+    anchor: int | None,
+    look: Mapping[str, Look],
 ) -> list[DrawnBound]:
-    """Return what a panel shows of its bounds.
-
-    Raises ``ValueError`` when a bound speaks of another regret than ``notion``, or
-    ``bounds`` is not understood.
-    """
+    """Return what a panel shows of its bounds."""
     if isinstance(bounds, Mapping):
         per_instance: Any = bounds
         bounds = per_instance.get(panel.instance)
     if bounds is None or bounds is False:
         return []
     automatic = isinstance(bounds, str) and bounds == "auto"
-    asked: Iterable[AskedBound] = bounds_that_apply(panel, notion)
+    requested: Iterable[AskedBound] = bounds_that_apply(panel, notion)
     if not automatic:
-        asked = asked_bounds(bounds, panel, notion)
+        requested = asked_bounds(bounds, panel, notion)
     drawn: list[DrawnBound] = []
-    for each in asked:
-        found = _drawn(each, panel, anchor)
-        if automatic and _is_idle(found, each, drawn, panel):
+    for request in requested:
+        curve = _drawn(request, panel, anchor, look)
+        if automatic and _is_idle(curve, request, drawn, panel):
             continue
-        of_one = each.bound is not None and each.bound.policy
-        policy = each.lines[0].policy if of_one and each.lines else ""
-        drawn.append(replace(found, makes_room=not automatic, policy=policy))
+        of_one = request.bound is not None and request.bound.policy
+        policy = request.lines[0].policy if of_one and request.lines else ""
+        drawn.append(replace(curve, makes_room=not automatic, policy=policy))
     return drawn
 
 
 def _is_idle(
-    found: DrawnBound, asked: AskedBound, drawn: list[DrawnBound], panel: Panel
+    curve: DrawnBound, request: AskedBound, drawn: list[DrawnBound], panel: Panel
 ) -> bool:
     """Whether a bound that nobody asked for says nothing on these axes."""
-    if asked.bound is None or asked.bound.kind == "asymptotic lower":
+    if request.bound is None or request.bound.kind == "asymptotic lower":
         return False
-    fits = bool(found.rounds.size) and found.highest <= panel.top * _ROOM
+    fits = bool(curve.rounds.size) and curve.highest <= panel.top * _ROOM
     # A line that is there already says nothing new.
     return not fits or any(
-        found.rounds.shape == other.rounds.shape
-        and np.allclose(found.rounds, other.rounds, rtol=_SAME)
-        and np.allclose(found.values, other.values, rtol=_SAME)
-        for other in drawn
+        curve.rounds.shape == earlier.rounds.shape
+        and np.allclose(curve.rounds, earlier.rounds, rtol=_SAME)
+        and np.allclose(curve.values, earlier.values, rtol=_SAME)
+        for earlier in drawn
     )
 
 
-def _drawn(asked: AskedBound, panel: Panel, anchor: int | None) -> DrawnBound:
-    bound = asked.bound
+def _drawn(
+    request: AskedBound, panel: Panel, anchor: int | None, look: Mapping[str, Look]
+) -> DrawnBound:
+    bound = request.bound
     if bound is None:
-        return _words(asked.text)
+        return _words(request.text)
     if bound.kind in _NOT_DRAWN:
         return _words(f"{bound.name}: {_NOT_DRAWN[bound.kind]}, not drawn")
     if bound.kind in _GROWTH_ONLY:
         # Draw growth from the lowest mean of the lines that it is of.
         title = bound_title(bound)
-        own = tuple(line for line in asked.lines if line.rounds[-1] == panel.horizon)
-        if not own:
+        lines = tuple(
+            line for line in request.lines if line.rounds[-1] == panel.horizon
+        )
+        if not lines:
             name = bound.policy or "no policy that it is of"
             return _words(f"{title}: {name} is not shown, not drawn")
-        round_, value = anchor_of(replace(panel, lines=own), anchor)
+        round_, value = anchor_of(replace(panel, lines=lines), anchor)
         if round_ < bound.minimum_horizon:
             return _words(
                 f"{title}: from {power_text(bound.minimum_horizon)} on, not drawn"
@@ -338,7 +328,15 @@ def _drawn(asked: AskedBound, panel: Panel, anchor: int | None) -> DrawnBound:
         rounds = np.geomspace(round_, panel.horizon, 64)
         slope = f"slope {format_number(bound.log_coefficient)}"
         growth = _formula(bound) if bent else slope
-        of = _of_lines(bound, asked.lines, panel)
+        names = [look[line.policy].name for line in request.lines]
+        if bound.policy:
+            of = f"mean of {names[0] if len(names) == 1 else bound.policy}"
+        elif len(names) == len(panel.lines):
+            of = "lowest mean"
+        elif len(names) == 1:
+            of = f"mean of {names[0]}"
+        else:
+            of = f"lowest mean of {', '.join(names[:-1])} and {names[-1]}"
         start = f"from {power_text(round_)} on ({of})"
         text = f"{title}: {growth}, {start}"
         return DrawnBound(text, rounds, line(rounds), slope=True, start=start)
@@ -370,18 +368,6 @@ def bound_title(bound: RegretBound) -> str:
     return f"{bound.name} ({said})" if said else bound.name
 
 
-def _of_lines(bound: RegretBound, lines: tuple[Line, ...], panel: Panel) -> str:
-    """Say where a slope starts."""
-    names = [line.title for line in lines]
-    if bound.policy:
-        return f"mean of {names[0] if len(names) == 1 else bound.policy}"
-    if len(lines) == len(panel.lines):
-        return "lowest mean"
-    if len(names) == 1:
-        return f"mean of {names[0]}"
-    return f"lowest mean of {', '.join(names[:-1])} and {names[-1]}"
-
-
 def _formula(bound: RegretBound) -> str:
     """Return the terms in the letter of the axis."""
     if bound.power_terms:
@@ -397,20 +383,17 @@ def _formula(bound: RegretBound) -> str:
 def within(drawn: list[DrawnBound], panel: Panel) -> list[DrawnBound]:
     """Let lines decide the axes: bounds that hold at finite horizons become words."""
     return [
-        replace(each, makes_room=False)
-        if each.slope or each.highest <= panel.top * _ROOM
-        else _words(f"{each.text} (above the axes)")
-        for each in drawn
+        replace(bound, makes_room=False)
+        if bound.slope or bound.highest <= panel.top * _ROOM
+        else _words(f"{bound.text} (above the axes)")
+        for bound in drawn
     ]
 
 
 def draw_bounds(
     axes: Axes, bounds: list[DrawnBound], look: dict[str, Look]
 ) -> list[Line2D]:
-    """Draw the bounds that have a curve; return one legend entry for each bound.
-
-    A bound on one policy has its color.
-    """
+    """Draw the bounds that have a curve; return one legend entry for each bound."""
     handles: list[Line2D] = []
     limits = axes.get_ylim()
     styles: dict[tuple[str, bool], Iterator[Any]] = {}
@@ -434,9 +417,12 @@ def draw_bounds(
                 markeredgecolor=color,
             )  # fmt: skip
         handles.append(Line2D([], [], label=bound.label, **line))
-    slopes = [each.rounds for each in bounds if each.slope]
+    slopes = [slope.rounds for slope in bounds if slope.slope]
     if slopes:  # Along these rounds slopes are compared, and no level is a bound.
-        first, last = min(each[0] for each in slopes), max(each[-1] for each in slopes)
+        first, last = (
+            min(slope[0] for slope in slopes),
+            max(slope[-1] for slope in slopes),
+        )
         axes.axvspan(first, last, color=SHADE, zorder=0, linewidth=0)
     axes.set_ylim(limits)
     return handles

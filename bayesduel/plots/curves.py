@@ -18,27 +18,9 @@ from bayesduel.analysis.measured_nodes import (
 from bayesduel.analysis.slopes import slope, slope_span
 from bayesduel.analysis.text import format_with_error
 from bayesduel.errors import ArgumentError
+from bayesduel.plots import axes as layout
 from bayesduel.plots import style
-from bayesduel.plots.axes import (
-    Panel,
-    band_text,
-    beyond_text,
-    caption_below,
-    draw_line,
-    end_text,
-    head_height,
-    head_panel,
-    label_ends,
-    notion_label,
-    panel_grid,
-    panels,
-    place_at_ends,
-    scale_axes,
-    usual_columns,
-    with_names,
-    words_only,
-    wrap_label,
-)
+from bayesduel.plots.axes import Panel
 from bayesduel.plots.bound_curves import (
     AskedBound,
     asked_bounds,
@@ -153,39 +135,38 @@ def regret(
     'round t'
     """
     notion = recorded_notion(result, notion)
-    groups = panels(result, notion, band)
+    groups = layout.panels(result, notion, band)
     look = policy_looks(
         (line.policy for panel in groups for line in panel.lines),
         colors=colors,
         names=names,
     )
-    groups = with_names(groups, look)
     one_of(labels, ("auto", "direct", "legend"), "labels")
     log_x = true_or_false(log_x, "log_x")
     height = style.check_height(height)
     direct = labels == "direct" or (labels == "auto" and len(groups) == 1)
     inches = style.width_in_inches(width)
     if columns is None:
-        columns = usual_columns(len(groups), inches)
+        columns = layout.usual_columns(len(groups), inches)
     columns = min(integer_from(columns, 1, "columns"), len(groups))
     rows = -(-len(groups) // columns)
     drawn = {
-        panel.instance: bounds_of_panel(bounds, panel, notion, anchor)
+        panel.instance: bounds_of_panel(bounds, panel, notion, anchor, look)
         for panel in groups
     }
     if log_y is None:
         log_y = any(
-            each.makes_room and each.highest > _LINEAR * panel.top
+            bound.makes_room and bound.highest > _LINEAR * panel.top
             for panel in groups
-            for each in drawn[panel.instance]
+            for bound in drawn[panel.instance]
         )
     elif not true_or_false(log_y, "log_y"):
         # Bounds far above a linear axis are words.
         drawn = {x.instance: within(drawn[x.instance], x) for x in groups}
-    beyond = [beyond_text(panel, log_y=log_y) for panel in groups]
+    beyond = [layout.beyond_text(panel, look, log_y=log_y) for panel in groups]
     heads = [
-        head_height(
-            [*(each.label for each in shown), *filter(None, [text])], inches / columns
+        layout.head_height(
+            [*(bound.label for bound in shown), *filter(None, [text])], inches / columns
         )
         for shown, text in zip(drawn.values(), beyond, strict=True)
     ]
@@ -194,27 +175,27 @@ def regret(
     wide = inches / columns
     tall = heads + rows * wide * (0.5 if direct and wide >= 5.0 else 0.62) + 0.55
     with style.new_figure(inches, height or tall) as figure:
-        y_label = notion_label(notion)
-        grid = panel_grid(
+        y_label = layout.notion_label(notion)
+        grid = layout.panel_grid(
             figure, len(groups), columns, x_label="round t", y_label=y_label
         )
         for axes, panel, text in zip(grid, groups, beyond, strict=True):
             style.name_in_file(axes, panel.instance)
             for line in panel.lines:
-                draw_line(axes, line, look[line.policy], log_x=log_x)
+                layout.draw_line(axes, line, look[line.policy], log_x=log_x)
             shown = drawn[panel.instance]
             reach = max((x.highest for x in shown if x.makes_room), default=0.0)
-            scale_axes(axes, panel, log_x=log_x, log_y=log_y, reach=reach)
+            layout.scale_axes(axes, panel, log_x=log_x, log_y=log_y, reach=reach)
             handles = draw_bounds(axes, shown, look)
-            handles += words_only(text)
-            head_panel(axes, panel.instance, handles, inches / columns)
-        caption = band_text(groups, band)
-        if any(each.slope for shown in drawn.values() for each in shown):
-            caption = wrap_label(f"{caption}; {_SHADED}", inches)
-        caption_below(figure, caption, {} if direct else look)
+            handles += layout.words_only(text)
+            layout.head_panel(axes, panel.instance, handles, inches / columns)
+        caption = layout.band_text(groups, band)
+        if any(bound.slope for shown in drawn.values() for bound in shown):
+            caption = layout.wrap_label(f"{caption}; {_SHADED}", inches)
+        layout.caption_below(figure, caption, {} if direct else look)
         if direct:
             for axes, panel in zip(grid, groups, strict=True):
-                label_ends(figure, axes, panel, look)
+                layout.label_ends(figure, axes, panel, look)
     return figure
 
 
@@ -276,7 +257,7 @@ def slopes(
     'D-TS'
     """
     notion = recorded_notion(result, notion)
-    groups = panels(result, notion, band)
+    groups = layout.panels(result, notion, band)
     if len(groups) != 1:
         instances = ", ".join(panel.instance for panel in groups)
         raise ArgumentError(
@@ -289,53 +270,53 @@ def slopes(
     look = policy_looks(
         (line.policy for line in groups[0].lines), colors=colors, names=names
     )
-    (panel,) = with_names(groups, look)
+    (panel,) = groups
     height = style.check_height(height)
     measured = [m for m in measurements(result) if m.has_regret]
     start, end = slope_span(measured, from_round, to_round)
-    values = [slope(each, start, end, notion) for each in measured]
-    asked = _bounds(bound, panel, notion)
+    values = [slope(one, start, end, notion) for one in measured]
+    requests = _bounds(bound, panel, notion)
     tall = inches * (0.58 if inches >= 5.0 else 0.9)
     with style.new_figure(inches, height or tall) as figure:
         axes = figure.subplots()
         style.name_in_file(axes, panel.instance)
         for line in panel.lines:
-            draw_line(axes, line, look[line.policy], log_x=True)
-        scale_axes(axes, panel, log_x=True, log_y=False)
+            layout.draw_line(axes, line, look[line.policy], log_x=True)
+        layout.scale_axes(axes, panel, log_x=True, log_y=False)
         axes.axvspan(start, end, color=style.SHADE, zorder=0, linewidth=0)
-        handles = _dashes(axes, panel, asked, start, end)
-        caption = band_text([panel], band)
+        handles = _dashes(axes, panel, requests, start, end)
+        caption = layout.band_text([panel], band)
         if inches < 5.0 and handles:
             # No room above the panel: the margin right of it holds the slopes.
-            labels = [f"dashed: {each.get_label()}" for each in handles]
-            entries = [wrap_label(each, inches) for each in labels]
+            labels = [f"dashed: {handle.get_label()}" for handle in handles]
+            entries = [layout.wrap_label(label, inches) for label in labels]
             caption, handles = "\n".join([*entries, caption]), []
-        handles += words_only(beyond_text(panel))
-        head_panel(axes, panel.instance, handles, inches - 1.6)
+        handles += layout.words_only(layout.beyond_text(panel, look))
+        layout.head_panel(axes, panel.instance, handles, inches - 1.6)
         axes.set_xlabel("round t")
-        axes.set_ylabel(notion_label(notion))
-        caption_below(figure, caption, {})
-        shown = [each.bound for each in asked if each.bound is not None]
+        axes.set_ylabel(layout.notion_label(notion))
+        layout.caption_below(figure, caption, {})
+        shown = [request.bound for request in requests if request.bound is not None]
         # Write name and slope at the end of each line, under one common heading.
         rows = []
         for line, value in zip(panel.lines, values, strict=True):
-            color = look[line.policy].text_color
+            color, name = look[line.policy].text_color, look[line.policy].name
             number = format_with_error(value.value, value.standard_error)
-            name = end_text(axes, line.title, color, bold=True)
-            rows.append([name, end_text(axes, number, color)])
+            first_text = layout.end_text(axes, name, color, bold=True)
+            rows.append([first_text, layout.end_text(axes, number, color)])
         first = values[0]
         span = f"{power_text(first.from_round)} to {power_text(first.to_round)}"
         heading = [
-            [end_text(axes, text, style.FAINT)]
+            [layout.end_text(axes, text, style.FAINT)]
             for text in ("regret per log-round,", span)
         ]
         for bound in shown:
             side = "lower bound" if bound.kind == "asymptotic lower" else "upper bound"
             side = "under the model" if "(" in bound.name and len(shown) > 1 else side
-            name = end_text(axes, side, style.INK, bold=True)
-            number = end_text(axes, f"{bound.log_coefficient:.1f}", style.INK)
+            name = layout.end_text(axes, side, style.INK, bold=True)
+            number = layout.end_text(axes, f"{bound.log_coefficient:.1f}", style.INK)
             heading.append([name, number])
-        place_at_ends(figure, axes, panel, rows, look, heading=heading)
+        layout.place_at_ends(figure, axes, panel, rows, look, heading=heading)
     return figure
 
 
@@ -350,45 +331,42 @@ def _bounds(bound: Bounds, panel: Panel, notion: str) -> list[AskedBound]:
     )
     if bound is None or (automatic and has_none):
         return []
-    asked = asked_bounds("lower" if automatic else bound, panel, notion)
-    for each in asked:
-        found = each.bound
-        if found is None:
+    requests = asked_bounds("lower" if automatic else bound, panel, notion)
+    for request in requests:
+        asymptotic = request.bound
+        if asymptotic is None:
             continue
-        other = found.power_terms or found.loglog_coefficient
-        if other or not found.kind.startswith("asymptotic"):
-            raise ArgumentError(
-                "bound",
-                f"must be asymptotic and grow like log t, but {found.name} is "
-                f"{found.kind!r} with {found.formula}",
-                bound,
-                remedy="use plots.regret",
+        grows_otherwise = asymptotic.power_terms or asymptotic.loglog_coefficient
+        if grows_otherwise or not asymptotic.kind.startswith("asymptotic"):
+            rule = (
+                f"must be asymptotic and grow like log t, but {asymptotic.name} is "
+                f"{asymptotic.kind!r} with {asymptotic.formula}"
             )
-        if not each.lines:
-            raise ArgumentError(
-                "bound", f"{found.name} is of {found.policy}, not shown here", bound
-            )
-    return asked
+            raise ArgumentError("bound", rule, bound, remedy="use plots.regret")
+        if not request.lines:
+            rule = f"{asymptotic.name} is of {asymptotic.policy}, not shown here"
+            raise ArgumentError("bound", rule, bound)
+    return requests
 
 
 def _dashes(
-    axes: Axes, panel: Panel, asked: list[AskedBound], start: int, end: int
+    axes: Axes, panel: Panel, requests: list[AskedBound], start: int, end: int
 ) -> list[Line2D]:
     """Start the slope of each bound on every line it is of; return legend entries."""
     ends = np.array([float(start), float(end)])
     top = axes.get_ylim()[1]
     entries: list[Line2D] = []
     styles = cycle(_DASHES)
-    for each in asked:
-        bound = each.bound
+    for request in requests:
+        bound = request.bound
         if bound is None:
-            entries += words_only(each.text)
+            entries += layout.words_only(request.text)
             continue
         dashed: dict[str, Any] = {"color": style.INK, "linewidth": 0.9}
         dashed["linestyle"] = next(styles)
-        for line in each.lines:
-            place = checkpoint_index(line.rounds, start, "from_round")
-            anchored = anchored_bound(bound, start, float(line.mean[place]))
+        for line in request.lines:
+            index = checkpoint_index(line.rounds, start, "from_round")
+            anchored = anchored_bound(bound, start, float(line.mean[index]))
             axes.plot(ends, anchored(ends), zorder=5, **dashed)
             if line not in panel.beyond:
                 top = max(top, float(anchored(end)) * 1.03)

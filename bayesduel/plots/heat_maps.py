@@ -125,18 +125,17 @@ def allocation(
         if not isinstance(optimum, StructuredBound):
             arguments.instance_of(optimum, Optimum, f"optima[{name!r}]")
         if len(_duels(optimum)) != checked.num_arms:
-            raise ArgumentError(
-                "optima",
+            rule = (
                 f"must be of {checked.num_arms} arms, as the matrix, and that of "
-                f"{name!r} too",
-                len(_duels(optimum)),
-                remedy="compute it from this matrix",
+                f"{name!r} too"
             )
+            remedy = "compute it from this matrix"
+            raise ArgumentError("optima", rule, len(_duels(optimum)), remedy=remedy)
     maps = shown_maps(colors, {"probabilities": _PROBABILITIES, "duels": _DUELS})
     if names:
         arms = checked.arm_names or [str(arm) for arm in range(checked.num_arms)]
         called = shown_names(names, arms, "arms")
-        checked = replace(checked, arm_names=tuple(called[each] for each in arms))
+        checked = replace(checked, arm_names=tuple(called[arm] for arm in arms))
     order = best_first(checked)
     side_by_side = inches >= 5.0
     panels = _panels(checked, drawn, order, maps)
@@ -148,8 +147,8 @@ def allocation(
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
         cell = wide / checked.num_arms * 72.0
         images = [
-            _draw(*each, checked, order, cell, first=index == 0 or not side_by_side)
-            for index, each in enumerate(zip(grid, panels, strict=True))
+            _draw(*panel, checked, order, cell, first=index == 0 or not side_by_side)
+            for index, panel in enumerate(zip(grid, panels, strict=True))
         ]
         # Draw one bar for the probabilities, and one for all allocations.
         where: dict[str, Any] = {"location": "bottom", "aspect": 30, "pad": 0.02}
@@ -233,14 +232,14 @@ def _panels(
             is_probability=True,
         )
     ]
-    duels = {name: _duels(each)[ordered] for name, each in optima.items()}
-    positive = np.concatenate([each[each > 0] for each in duels.values()] or [[]])
+    duels = {name: _duels(optimum)[ordered] for name, optimum in optima.items()}
+    positive = np.concatenate([table[table > 0] for table in duels.values()] or [[]])
     low = float(positive.min()) if positive.size else 1.0
     high = float(positive.max()) if positive.size else 1.0
     # A range of at least a factor of ten: equal numbers get a color inside of it.
     norm = LogNorm(min(low, high / 10**0.5), max(high, low * 10**0.5))
     cmap = maps["duels"]
-    return panels + [_Heat(name, each, cmap, norm) for name, each in duels.items()]
+    return panels + [_Heat(name, table, cmap, norm) for name, table in duels.items()]
 
 
 def _draw(
@@ -311,20 +310,20 @@ def _label_arms(
     step = 1 if count <= _MANY_ARMS else -(-count // _FEW_LABELS)
     step = max(step, math.ceil(_SMALLEST / (0.8 * cell)))
     places = np.arange(0, count, step)
-    numbers = [str(order[place]) for place in places]
+    numbers = [str(order[row]) for row in places]
     axes.set_xticks(places, numbers, rotation=90 if count > 10 else 0)
     given = matrix.arm_names
     default = given is None or list(given) == [str(arm) for arm in range(count)]
     rows = numbers
     if names and not default and given is not None:
-        rows = [f"{given[order[place]]}  {order[place]}" for place in places]
+        rows = [f"{given[order[row]]}  {order[row]}" for row in places]
     axes.set_yticks(places, rows)
     size = min(float(mpl.rcParams["ytick.labelsize"]), 0.75 * cell * step)
     axes.tick_params(length=0, pad=1.5, labelsize=size)
     winners = set(matrix.copeland_winners)
     for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
-        for label, place in zip(labels, places, strict=True):
-            if int(order[place]) in winners:
+        for label, row in zip(labels, places, strict=True):
+            if int(order[row]) in winners:
                 label.set_fontweight("bold")
     if names:
         axes.set_ylabel("arm, best Copeland score first")
@@ -332,8 +331,7 @@ def _label_arms(
 
 _CELLS_WITH_NUMBERS = 12
 _MOST_LABELS = 40
-_LABEL_POINTS = 7.5
-"""Points from one label to the next."""
+_LABEL_POINTS = 7.5  # Points from one label to the next.
 
 
 def heat_map(
@@ -379,9 +377,22 @@ def heat_map(
     inches = style.width_in_inches(width)
     fit: Any = posterior
     if isinstance(posterior, PreferenceMatrix | np.ndarray | list | tuple):
-        fit, (names_of_arms, probability, votes) = None, _of_matrix(posterior, max_arms)
+        fit = votes = None
+        matrix = as_preference_matrix(posterior)
+        order = best_first(matrix)[:max_arms]
+        labels = matrix.arm_names or [str(arm) for arm in range(matrix.num_arms)]
+        names_of_arms = [labels[arm] for arm in order]
+        probability = np.array(matrix.values[np.ix_(order, order)])
     else:
-        names_of_arms, probability, votes = _of_fit(fit, max_arms)
+        from bayesduel.inference import standings
+
+        check_pairs(fit, "heat_map")
+        names_of_arms = standings(fit)["arm"].values[:max_arms].tolist()
+        order = [fit.arm_names.index(name) for name in names_of_arms]
+        square = np.ix_(order, order)
+        wins, ties = fit.data.wins, fit.data.ties
+        probability = fit.probability_of_beating().values[square]
+        votes = (wins + wins.T + ties)[square]
     called = shown_names(names, names_of_arms, "arms")
     cmap = shown_maps(colors, {"probabilities": "PuOr"})["probabilities"]
     np.fill_diagonal(probability, np.nan)
@@ -399,7 +410,7 @@ def heat_map(
         room = 0.7 * 72.0 * inches  # Points for all labels together.
         step = -(-count // min(_MOST_LABELS, int(room / _LABEL_POINTS)))
         places = np.arange(0, count, step)
-        labels = short_names(called[names_of_arms[place]] for place in places)
+        labels = short_names(called[names_of_arms[index]] for index in places)
         axes.set_yticks(places, labels)
         usual = fonts["xtick.labelsize"]
         is_level = sum(map(len, labels)) * 0.7 * usual < room
@@ -429,32 +440,6 @@ def heat_map(
             words += "; small numbers: votes"
         _caption(figure, fit, words)
     return figure
-
-
-def _of_fit(
-    posterior: Fit, max_arms: int
-) -> tuple[list[str], NDArray[Any], NDArray[Any]]:
-    """Return names, P(row beats column) and votes, the best arm first."""
-    from bayesduel.inference import standings
-
-    check_pairs(posterior, "heat_map")
-    names = standings(posterior)["arm"].values[:max_arms].tolist()
-    order = [posterior.arm_names.index(name) for name in names]
-    square = np.ix_(order, order)
-    wins, ties = posterior.data.wins, posterior.data.ties
-    probability = posterior.probability_of_beating().values[square]
-    return names, probability, (wins + wins.T + ties)[square]
-
-
-def _of_matrix(
-    given: PreferenceMatrix | ArrayLike, max_arms: int
-) -> tuple[list[str], NDArray[Any], None]:
-    """Return names and P(row beats column), the best arm first; there are no votes."""
-    matrix = as_preference_matrix(given)
-    order = best_first(matrix)[:max_arms]
-    labels = matrix.arm_names or [str(arm) for arm in range(matrix.num_arms)]
-    probability = np.array(matrix.values[np.ix_(order, order)])
-    return [labels[arm] for arm in order], probability, None
 
 
 def _write(

@@ -27,72 +27,33 @@ from bayesduel.plots.style import (
 
 # Those that are often drawn together differ in color and in marker; no two are alike.
 POLICY_LOOKS: dict[str, tuple[str, str]] = {
-    "D-TS": (BLUE, "o"),
-    "D-TS+": (ORANGE, "s"),
-    "Pure D-TS": (PURPLE, "X"),
-    "BT-TS": (YELLOW, "^"),
-    "RCS": (SKY, "D"),
-    "RD-TS": (SKY, "X"),
-    "RD-TS*": (YELLOW, "s"),
-    "Self-Sparring": (GREEN, "v"),
-    "CCB": (SKY, "P"),
-    "MergeRUCB": (GRAY, "D"),
-    "RUCB": (YELLOW, "v"),
-    "Sup-KLUCB": (PURPLE, "^"),
-    "CW-RMED": (ORANGE, "v"),
-    "ECW-RMED": (GREEN, "^"),
-    "RMED1": (PURPLE, "D"),
-    "RMED2": (YELLOW, "P"),
-    "RMED2FH": (GRAY, "s"),
-    "BTM": (GRAY, "^"),
-    "SAVAGE": (GREEN, "s"),
-    "SAVAGE-Copeland": (ORANGE, "o"),
-    "IF": (BLUE, "P"),
-    "SCB": (YELLOW, "X"),
-    "Doubler": (BLUE, "^"),
-    "MultiSBM": (ORANGE, "D"),
-    "Sparring": (PURPLE, "P"),
-    "SCOMP": (BLUE, "s"),
-    "SCOMP2": (ORANGE, "P"),
-    "PCOMP": (GREEN, "X"),
-    "WS-W": (SKY, "o"),
-    "WS-S": (BLUE, "X"),
-    "BtW": (PURPLE, "v"),
-    "BtWR": (SKY, "s"),
-    "GINOP": (BLUE, "<"),
-    "MaxPairUCB": (ORANGE, "<"),
-    "MaxInP": (GRAY, "<"),
-    "CoLSTIM": (GREEN, "<"),
-    "FGTS": (SKY, "<"),
-    "PARWiS": (BLUE, "v"),
-    "D-optimal": (PURPLE, "o"),
-    "Information": (ORANGE, "X"),
-    "Track-and-Stop": (GREEN, "D"),
-    "WBA": (GRAY, "P"),
-    "CUCB": (GREEN, "P"),
-    "CombUCB1": (ORANGE, "^"),
-    "ESCB": (GRAY, "v"),
-    "Logit-TS": (SKY, "^"),
-    "MaxMin-UCB": (YELLOW, "D"),
-    "Rec-MaxMin-UCB": (GREEN, "o"),
-    "MNL-EE": (YELLOW, "o"),
-    "MNL-TS": (BLUE, "D"),
-    "Random subsets": (GRAY, "o"),
-    "Stagewise Elimination": (SKY, "v"),
-    "UCB-no-order": (PURPLE, "s"),
+    "D-TS": (BLUE, "o"), "D-TS+": (ORANGE, "s"), "Pure D-TS": (PURPLE, "X"),
+    "BT-TS": (YELLOW, "^"), "RCS": (SKY, "D"), "RD-TS": (SKY, "X"),
+    "RD-TS*": (YELLOW, "s"), "Self-Sparring": (GREEN, "v"), "CCB": (SKY, "P"),
+    "MergeRUCB": (GRAY, "D"), "RUCB": (YELLOW, "v"), "Sup-KLUCB": (PURPLE, "^"),
+    "CW-RMED": (ORANGE, "v"), "ECW-RMED": (GREEN, "^"), "RMED1": (PURPLE, "D"),
+    "RMED2": (YELLOW, "P"), "RMED2FH": (GRAY, "s"), "BTM": (GRAY, "^"),
+    "SAVAGE": (GREEN, "s"), "SAVAGE-Copeland": (ORANGE, "o"), "IF": (BLUE, "P"),
+    "SCB": (YELLOW, "X"), "Doubler": (BLUE, "^"), "MultiSBM": (ORANGE, "D"),
+    "Sparring": (PURPLE, "P"), "SCOMP": (BLUE, "s"), "SCOMP2": (ORANGE, "P"),
+    "PCOMP": (GREEN, "X"), "WS-W": (SKY, "o"), "WS-S": (BLUE, "X"),
+    "BtW": (PURPLE, "v"), "BtWR": (SKY, "s"), "GINOP": (BLUE, "<"),
+    "MaxPairUCB": (ORANGE, "<"), "MaxInP": (GRAY, "<"), "CoLSTIM": (GREEN, "<"),
+    "FGTS": (SKY, "<"), "PARWiS": (BLUE, "v"), "D-optimal": (PURPLE, "o"),
+    "Information": (ORANGE, "X"), "Track-and-Stop": (GREEN, "D"), "WBA": (GRAY, "P"),
+    "CUCB": (GREEN, "P"), "CombUCB1": (ORANGE, "^"), "ESCB": (GRAY, "v"),
+    "Logit-TS": (SKY, "^"), "MaxMin-UCB": (YELLOW, "D"), "Rec-MaxMin-UCB": (GREEN, "o"),
+    "MNL-EE": (YELLOW, "o"), "MNL-TS": (BLUE, "D"), "Random subsets": (GRAY, "o"),
+    "Stagewise Elimination": (SKY, "v"), "UCB-no-order": (PURPLE, "s"),
     "Random": (GRAY, "X"),
-}
+}  # fmt: skip
 """Color and marker of policies of this package, by acronym; others have those that a
 checksum of their names gives."""
 
 RULE_LOOKS: dict[str, tuple[str, str]] = {
-    "anytime": (BLUE, "o"),
-    "posterior": (ORANGE, "s"),
-    "intervals": (GREEN, "^"),
-    "p-value": (PURPLE, "D"),
-    "fixed": (YELLOW, "v"),
-    "budget": (GRAY, "X"),
-}
+    "anytime": (BLUE, "o"), "posterior": (ORANGE, "s"), "intervals": (GREEN, "^"),
+    "p-value": (PURPLE, "D"), "fixed": (YELLOW, "v"), "budget": (GRAY, "X"),
+}  # fmt: skip
 """Color and marker of the rules for stopping, by name."""
 
 # Of other policies, and of other parameters than the default ones.
@@ -113,26 +74,6 @@ def policy_looks(
     one figure would have the same of both, one takes the next that is free; which one
     does not depend on their order. Where lines have one color, all but one are dashed.
 
-    Parameters
-    ----------
-    labels : iterable of str
-        As figures name policies.
-    colors, names : mapping, optional
-        Colors of matplotlib, and texts to write in place of a label. Keys are labels,
-        registered names ("d-ts") with parameters or without; without, they are about
-        all parameters, of which a name leaves those that are not the default ones.
-
-    Returns
-    -------
-    dict of str to Look
-        By label, in the order given.
-
-    Raises
-    ------
-    ValueError
-        When a key is no policy shown, a color is none, a name is empty, or two
-        policies have one name.
-
     Examples
     --------
     >>> look = policy_looks(["RUCB", "D-TS"], names={"d-ts": "Double TS"})
@@ -146,15 +87,15 @@ def policy_looks(
         label: check_color("colors", color)
         for label, color in _by_label("colors", colors, unique).items()
     }
-    found = _looks(unique, POLICY_LOOKS, given_colors)
+    look = _looks(unique, POLICY_LOOKS, given_colors)
     for label, name in _by_label("names", names, unique).items():
-        found[label] = found[label]._replace(name=name)
-    shown = [each.name for each in found.values()]
+        look[label] = look[label]._replace(name=name)
+    shown = [one.name for one in look.values()]
     for name in shown:
         if shown.count(name) > 1:
             rule = "must give every policy another name"
             raise ArgumentError("names", rule, name, remedy="rename one of them")
-    return found
+    return look
 
 
 def rule_looks(
@@ -163,10 +104,7 @@ def rule_looks(
     colors: Mapping[str, Any] | None = None,
     names: Mapping[str, str] | None = None,
 ) -> dict[str, Look]:
-    """Give every rule for stopping the look that it has in all figures.
-
-    By `RULE_LOOKS`, as `policy_looks` does it; colors and names are by whole rules.
-    """
+    """Give every rule for stopping the look that it has in all figures."""
     unique = list(dict.fromkeys(rules))
     # A rule hardly ever comes without parameters: one of a name has the look of it.
     bases = [base_of(rule) for rule in unique]
@@ -177,29 +115,29 @@ def rule_looks(
     }
     usual = _looks(unique, RULE_LOOKS | alone, {})
     called = shown_names(names, usual, "rules")
-    before = {rule: each.color for rule, each in usual.items()}
+    before = {rule: look.color for rule, look in usual.items()}
     colored = shown_colors(colors, before, "rules")
     return {
-        rule: each._replace(color=colored[rule], name=called[rule])
-        for rule, each in usual.items()
+        rule: look._replace(color=colored[rule], name=called[rule])
+        for rule, look in usual.items()
     }
 
 
 def _looks(
     labels: list[str], table: Mapping[str, tuple[str, str]], colors: Mapping[str, str]
 ) -> dict[str, Look]:
-    found: dict[str, Look] = {}
+    looks: dict[str, Look] = {}
     taken: list[tuple[str, str]] = []
     # Parameters give way first.
     for label in sorted(labels, key=lambda x: (x not in table, ":" in x, x)):
         usual = _candidates(label, table)
-        free = (each for each in usual if each not in taken)
+        free = (candidate for candidate in usual if candidate not in taken)
         color, marker = next(free, usual[0])
         taken.append((color, marker))
         color = colors.get(label, color)
-        before = sum(each.color == color for each in found.values())
-        found[label] = Look(color, marker, LINES[before % len(LINES)], label)
-    return {label: found[label] for label in labels}
+        before = sum(look.color == color for look in looks.values())
+        looks[label] = Look(color, marker, LINES[before % len(LINES)], label)
+    return {label: looks[label] for label in labels}
 
 
 def base_of(label: str) -> str:
@@ -207,7 +145,7 @@ def base_of(label: str) -> str:
 
     Examples
     --------
-    >>> [base_of(each) for each in ("D-TS:alpha=2", "D-TS, every=9", "D-TS (fixed)")]
+    >>> [base_of(name) for name in ("D-TS:alpha=2", "D-TS, every=9", "D-TS (fixed)")]
     ['D-TS', 'D-TS', 'D-TS']
     """
     return re.split(r":|,|\||  *\(", label, maxsplit=1)[0]
@@ -232,27 +170,24 @@ def _by_label(
 ) -> dict[str, Any]:
     """Return what was given by label; what is about one label alone comes first."""
     _check_mapping(argument, given)
-    found: dict[str, Any] = {}
+    by_label: dict[str, Any] = {}
     for key, value in (given or {}).items():
         if argument == "names":
             check_name(argument, value)
         label = label_called(argument, key, labels)
         if label in labels:
-            found[label] = value
+            by_label[label] = value
     for key, value in (given or {}).items():
         base = label_called(argument, key, labels)
         for label in labels:
-            if base_of(label) == base and label not in found:
+            if base_of(label) == base and label not in by_label:
                 rest = label.removeprefix(base) if argument == "names" else ""
-                found[label] = value + rest if rest else value
-    return found
+                by_label[label] = value + rest if rest else value
+    return by_label
 
 
 def label_called(argument: str, key: Any, labels: Iterable[str]) -> str:
-    """Return the label, or that of several without parameters, that a key means.
-
-    Raises ``ValueError`` when it means no policy of these.
-    """
+    """Return the label, or that of several without parameters, that a key means."""
     from bayesduel.policies import parse_policy, registry
 
     labels = list(dict.fromkeys(labels))
@@ -270,24 +205,20 @@ def label_called(argument: str, key: Any, labels: Iterable[str]) -> str:
         for label in known:
             if label.lower() in (text.lower(), text.partition(":")[2].lower()):
                 return label
-    raise ArgumentError(
-        argument,
-        "must be by policies that are shown",
-        key,
-        remedy=f"{near_names(str(key).lower(), map(str.lower, known))}they are "
-        f"{', '.join(labels)}",
+    rule = "must be by policies that are shown"
+    remedy = (
+        f"{near_names(str(key).lower(), map(str.lower, known))}they are "
+        f"{', '.join(labels)}"
     )
+    raise ArgumentError(argument, rule, key, remedy=remedy)
 
 
 def check_color(argument: str, color: Any) -> str:
     """Return a color of matplotlib as "#rrggbb"."""
     if not is_color_like(color):
-        raise ArgumentError(
-            argument,
-            "must hold colors of matplotlib",
-            color,
-            remedy='such as "#336699" or "tab:blue"',
-        )
+        rule = "must hold colors of matplotlib"
+        remedy = 'such as "#336699" or "tab:blue"'
+        raise ArgumentError(argument, rule, color, remedy=remedy)
     return to_hex(color)
 
 
@@ -309,28 +240,22 @@ def _check_mapping(argument: str, given: Any) -> None:
 def shown_names(
     names: Mapping[str, str] | None, known: Iterable[str], what: str
 ) -> dict[str, str]:
-    """Return what each of these, which are no policies, is called in a figure.
-
-    Raises ``ValueError`` when a key is none of them, a name is empty, or two have one.
-    """
-    found = {each: each for each in known}
-    for key, name in _checked("names", names, found, what).items():
-        found[key] = check_name("names", name)
-    shown = list(found.values())
+    """Return what each of these, which are no policies, is called in a figure."""
+    called = {key: key for key in known}
+    for key, name in _checked("names", names, called, what).items():
+        called[key] = check_name("names", name)
+    shown = list(called.values())
     twice = next((name for name in (names or {}).values() if shown.count(name) > 1), "")
     if twice:
         rule = f"must give each of the {what} another name"
         raise ArgumentError("names", rule, twice, remedy="rename one of them")
-    return found
+    return called
 
 
 def shown_colors(
     colors: Mapping[str, Any] | None, usual: Mapping[str, str], what: str
 ) -> dict[str, str]:
-    """Return the color of each of these, which are no policies.
-
-    Raises ``ValueError`` when a key is none of them or a color is none.
-    """
+    """Return the color of each of these, which are no policies."""
     given = _checked("colors", colors, usual, what)
     return {**usual, **{key: check_color("colors", x) for key, x in given.items()}}
 
@@ -338,20 +263,13 @@ def shown_colors(
 def shown_maps(
     colors: Mapping[str, Any] | None, usual: Mapping[str, str]
 ) -> dict[str, Colormap]:
-    """Return the color map of each kind of numbers.
-
-    Raises ``ValueError`` when a key is none of them, or matplotlib has no such map.
-    """
+    """Return the color map of each kind of numbers."""
     given = {**usual, **_checked("colors", colors, usual, "kinds of numbers")}
-    for found in given.values():
-        if not (isinstance(found, Colormap) or str(found) in colormaps):
-            raise ArgumentError(
-                "colors",
-                "must hold color maps of matplotlib",
-                found,
-                remedy='such as "viridis"',
-            )
-    return {key: colormaps.get_cmap(found) for key, found in given.items()}
+    for color_map in given.values():
+        if not (isinstance(color_map, Colormap) or str(color_map) in colormaps):
+            rule, remedy = "must hold color maps of matplotlib", 'such as "viridis"'
+            raise ArgumentError("colors", rule, color_map, remedy=remedy)
+    return {key: colormaps.get_cmap(color_map) for key, color_map in given.items()}
 
 
 def _checked(
@@ -361,10 +279,7 @@ def _checked(
     known = list(known)
     for key in given or {}:
         if key not in known:
-            raise ArgumentError(
-                argument,
-                f"must be by {what} that are shown",
-                key,
-                remedy=f"{near_names(str(key), known)}they are {', '.join(known)}",
-            )
+            rule = f"must be by {what} that are shown"
+            remedy = f"{near_names(str(key), known)}they are {', '.join(known)}"
+            raise ArgumentError(argument, rule, key, remedy=remedy)
     return dict(given or {})

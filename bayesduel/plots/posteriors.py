@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from bayesduel.inference import Fit
 
 
-_ROW = 0.19
-"""Inches per arm."""
+_ROW = 0.19  # Inches per arm.
 _LONGEST_NAME = 28
 _LAST_KEPT = 12
 _SMALLEST_SHARE = 0.01
@@ -91,8 +90,8 @@ def forest(
     >>> from bayesduel.votes import Comparisons
     >>> from bayesduel.models import PairwiseBeta
     >>> from bayesduel.inference import fit
-    >>> found = fit(PairwiseBeta(), Comparisons.from_wins([[0, 7], [3, 0]]))
-    >>> plots.forest(found).axes[0].get_xlabel()
+    >>> posterior = fit(PairwiseBeta(), Comparisons.from_wins([[0, 7], [3, 0]]))
+    >>> plots.forest(posterior).axes[0].get_xlabel()
     'probability of beating another arm'
     """
     from bayesduel.inference import standings
@@ -109,7 +108,7 @@ def forest(
     middle = {"utility": 0.0, "elo": ELO_MEAN}.get(table.attrs["score"], 0.5)
     middle = middle if anchor is None else anchor[1]
     within = across_parts(posterior, f"{by}s")
-    table, half = (each.isel(arm=slice(0, max_arms)) for each in (table, half))
+    table, half = (numbers.isel(arm=slice(0, max_arms)) for numbers in (table, half))
     count = table.sizes["arm"]
     rows = np.arange(count)
     colored_rows = [colored[name] for name in table["arm"].values.tolist()]
@@ -177,9 +176,9 @@ def winners(
     """
     max_arms = integer_from(max_arms, 1, "max_arms")
     inches = style.width_in_inches(width)
-    found = check_posterior(posterior).winner_probabilities()
-    senses = ["best_utility"] if "best_utility" in found else list(_SENSES)[1:]
-    shares = np.stack([found[sense].values for sense in senses])
+    probabilities = check_posterior(posterior).winner_probabilities()
+    senses = ["best_utility"] if "best_utility" in probabilities else list(_SENSES)[1:]
+    shares = np.stack([probabilities[sense].values for sense in senses])
     order = np.argsort(-shares[0] - 1e-6 * shares.sum(axis=0), kind="stable")
     # An arm that is alone in its part has no share.
     order = [arm for arm in order if shares[:, arm].max() >= _SMALLEST_SHARE]
@@ -193,10 +192,10 @@ def winners(
     with style.new_figure(inches, height, fonts) as figure:
         axes = figure.add_subplot()
         for index, sense in enumerate(senses):
-            place = np.arange(len(order)) + (index - (len(senses) - 1) / 2) * thick
+            heights = np.arange(len(order)) + thick * (index - (len(senses) - 1) / 2)
             bars = axes.barh(
-                place, shares[index, order], height=thick * 0.92, color=colored[sense],
-                label=_SENSES[sense],
+                heights, shares[index, order], height=thick * 0.92,
+                color=colored[sense], label=_SENSES[sense],
             )  # fmt: skip
             labels = [f"{share:.2f}" for share in shares[index, order]]
             size = fonts["font.size"] - 1.5
@@ -212,7 +211,8 @@ def winners(
         words = omitted or _SENSES[senses[0]]
         within = across_parts(posterior, "the best")
         if len(senses) > 1 and not within:
-            words = f"a Condorcet winner exists: {float(found.condorcet_exists):.2f}"
+            exists = float(probabilities.condorcet_exists)
+            words = f"a Condorcet winner exists: {exists:.2f}"
             words += f"; {omitted}" if omitted else ""
         _caption(figure, posterior, within + words)
     return figure
@@ -227,15 +227,14 @@ def _label_rows(axes: Axes, labels: list[str]) -> None:
 
 def _mark_centers(axes: Axes, centers: NDArray[Any], colors: list[str]) -> None:
     for color in dict.fromkeys(colors):
-        own = [row for row, each in enumerate(colors) if each == color]
-        axes.plot(centers[own], own, "o", color="white", markeredgecolor=color)
+        of_color = [row for row, row_color in enumerate(colors) if row_color == color]
+        axes.plot(
+            centers[of_color], of_color, "o", color="white", markeredgecolor=color
+        )
 
 
 def short_names(names: Iterable[str]) -> list[str]:
-    """Return names that leave room for the figure; $ is no mathematics.
-
-    Different names stay different: those that a cut would make the same are cut later.
-    """
+    """Return names that leave room for the figure; $ is no mathematics."""
     full = [str(name) for name in names]
     shown = {name: _cut(name, _LONGEST_NAME) for name in full}
     room = _LONGEST_NAME
@@ -258,10 +257,7 @@ def _cut(text: str, room: int) -> str:
 
 
 def across_parts(posterior: Fit, what: str) -> str:
-    """Say that something is about the arms of one part each, where there are several.
-
-    Ends as the beginning of a caption does.
-    """
+    """Say in a caption that something is within parts, where there are several."""
     parts = len(posterior.parts)
     return f"{what} within {parts} parts that no votes connect; " if parts > 1 else ""
 
@@ -284,15 +280,11 @@ def check_pairs(posterior: Fit, purpose: str) -> None:
 
     check_posterior(posterior)
     if not isinstance(posterior.data, Comparisons):
-        raise FitError(
-            "posterior",
-            f"must be a fit to Comparisons, since {purpose} draws pairs of arms",
-            type(posterior.data).__name__,
-        )
+        rule = f"must be a fit to Comparisons, since {purpose} draws pairs of arms"
+        raise FitError("posterior", rule, type(posterior.data).__name__)
 
 
-_ATTRIBUTE_ROW = 0.24
-"""Inches per attribute."""
+_ATTRIBUTE_ROW = 0.24  # Inches per attribute.
 
 
 def coefficients(
@@ -350,8 +342,8 @@ def coefficients(
     colored = shown_colors(colors, usual, "attributes")
     order = np.argsort(-np.abs(standard.mean(axis=0)), kind="stable")
     rows = np.arange(len(order))
-    ordered = [attributes[place] for place in order]
-    colored_rows = [colored[each] for each in ordered]
+    ordered = [attributes[index] for index in order]
+    colored_rows = [colored[attribute] for attribute in ordered]
     with style.new_figure(inches, _ATTRIBUTE_ROW * len(order) + 0.9) as figure:
         axes = figure.add_subplot()
         axes.use_sticky_edges = False  # Bars end within the axes.
@@ -370,7 +362,7 @@ def coefficients(
             axes.hlines(rows, low, high, colors=colored_rows, linewidth=thickness)
         _mark_centers(axes, mean, colored_rows)
         axes.set_xlabel("utility per standard deviation of the attribute")
-        _label_rows(axes, short_names(called[each] for each in ordered))
+        _label_rows(axes, short_names(called[attribute] for attribute in ordered))
         style.light_grid(axes, "x")
         people = "; orange: 90 % of the persons" if "standard_spread" in draws else ""
         _caption(
@@ -380,8 +372,7 @@ def coefficients(
 
 
 _MOST_ROWS = 60
-_POINT = 4.0
-"""Area of the point of one pair, in square points."""
+_POINT = 4.0  # Area of the point of one pair, in square points.
 
 
 def pair(
@@ -428,11 +419,8 @@ def pair(
     check_pairs(posterior, "pair")
     for name in (one, other):
         if not isinstance(name, str) or name not in posterior.arm_names:
-            raise FitError(
-                "pair",
-                f"must name arms of the fit, which has {posterior.num_arms}",
-                name,
-            )
+            rule = f"must name arms of the fit, which has {posterior.num_arms}"
+            raise FitError("pair", rule, name)
     if one == other:
         raise FitError("pair", "must be of two different arms", (one, other))
     probability, inches = check_probability(probability), style.width_in_inches(width)
@@ -550,7 +538,7 @@ def predictive_check(
     rng = np.random.default_rng(rng_key)
     number = min(num_draws, posterior.num_draws)
     chosen = np.linspace(0, posterior.num_draws - 1, number).astype(np.int64)
-    draws = {name: each[chosen] for name, each in posterior.flat_draws().items()}
+    draws = {name: values[chosen] for name, values in posterior.flat_draws().items()}
     matrices = posterior.model.preference_matrices(draws)
     probability = matrices[:, votes.first, votes.second]
     with np.errstate(divide="ignore"):
@@ -569,12 +557,12 @@ def predictive_check(
             order = np.argsort(middle)
             arms = short_names(called[name] for name in posterior.arm_names)
             labels = [
-                f"{arms[one]} vs {arms[other]} ({number:.0f})"
-                for one, other, number in zip(
+                f"{arms[winner]} vs {arms[loser]} ({number:.0f})"
+                for winner, loser, number in zip(
                     votes.first[order], votes.second[order], total[order], strict=True
                 )
             ]
-            _by_name(axes, labels, [each[order] for each in (low, high, observed)],
+            _by_name(axes, labels, [values[order] for values in (low, high, observed)],
                      outside[order], colored)  # fmt: skip
         else:
             _by_point(axes, [middle, low, high, observed], outside, colored)
@@ -691,10 +679,15 @@ def calibration(
     >>> from bayesduel.models import PairwiseBeta
     >>> from bayesduel.votes import Comparisons
     >>> votes = Comparisons.from_wins([[0, 5], [5, 0]])
-    >>> found = calibrate(PairwiseBeta(), votes, method="exact", num_simulations=20)
-    >>> [axes.get_title("left") for axes in plots.calibration(found).axes]
+    >>> ranks = calibrate(PairwiseBeta(), votes, method="exact", num_simulations=20)
+    >>> [axes.get_title("left") for axes in plots.calibration(ranks).axes]
     ['preference', 'log_likelihood']
     """
+    from arviz_stats.ecdf_utils import (
+        get_pointwise_confidence_band,
+        simulate_confidence_bands,
+    )
+
     from bayesduel.diagnostics import Calibration
 
     if not isinstance(found, Calibration):
@@ -712,12 +705,18 @@ def calibration(
             axes.remove()
         point = np.arange(1, found.num_draws + 1) / (found.num_draws + 1)
         number = len(next(iter(found.ranks.values())))
-        low, high = _rank_band(number, point, probability)
+        rng = np.random.default_rng(_SEED)
+        level = simulate_confidence_bands(
+            number, 1, point, probability, _SIMULATIONS, rng
+        )
+        low, high = get_pointwise_confidence_band(level, number, point)
         for axes, (name, ranks) in zip(panels, found.ranks.items(), strict=False):
             axes.fill_between(point, low - point, high - point, color=_BAND_COLOR, lw=0)
             flat = np.sort(ranks.reshape(number, -1), axis=0)
-            for each in flat.T:
-                below = np.searchsorted(each, np.arange(found.num_draws), side="right")
+            for column in flat.T:
+                below = np.searchsorted(
+                    column, np.arange(found.num_draws), side="right"
+                )
                 axes.plot(point, below / number - point, color=colored[name], lw=0.8)
             axes.set_title(called[name], loc="left")
             style.light_grid(axes, "y")
@@ -727,17 +726,3 @@ def calibration(
         )
         figure.supxlabel(words, fontsize=7, color=style.FAINT)
     return figure
-
-
-def _rank_band(
-    number: int, point: np.ndarray, probability: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return between which shares a whole empirical distribution stays."""
-    from arviz_stats.ecdf_utils import (
-        get_pointwise_confidence_band,
-        simulate_confidence_bands,
-    )
-
-    rng = np.random.default_rng(_SEED)
-    each = simulate_confidence_bands(number, 1, point, probability, _SIMULATIONS, rng)
-    return get_pointwise_confidence_band(each, number, point)

@@ -16,14 +16,8 @@ from bayesduel.analysis.anchored_bounds import (
 )
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.errors import ArgumentError
+from bayesduel.plots import axes as layout
 from bayesduel.plots import style
-from bayesduel.plots.axes import (
-    by_instance,
-    caption_below,
-    head_panel,
-    runs_text,
-    wrap_label,
-)
 from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import StyledFigure
@@ -37,14 +31,10 @@ if TYPE_CHECKING:
 
 DASHES = (0, (4, 2))
 _LINE: dict[str, Any] = {"color": style.INK, "linewidth": 1.1, "zorder": 1}
-_SPREAD = 1.5
-"""Instances that differ less in C_E / C* have columns instead of an axis."""
-_WIDE = 0.7
-"""Share of a column that its points take."""
-_FEW = 4.0
-"""Slopes that differ less have a linear axis."""
-_NAMED = 6
-"""So many instances at most are named below the axis."""
+_SPREAD = 1.5  # Instances that differ less in C_E / C* have columns instead of an axis.
+_WIDE = 0.7  # Share of a column that its points take.
+_FEW = 4.0  # Slopes that differ less have a linear axis.
+_NAMED = 6  # So many instances at most are named below the axis.
 
 
 def slope_ratios(
@@ -103,19 +93,24 @@ def slope_ratios(
     """
     one_of(notion, BOUNDED_NOTIONS, "notion")
     inches, height = style.width_in_inches(width), style.check_height(height)
-    groups = by_instance(result)
-    found = [measured for members in groups.values() for measured in members]
-    points, left_out = _points(found, from_round, to_round, notion)
-    look = policy_looks((x.policy for x in found), colors=colors, names=names)
+    groups = layout.by_instance(result)
+    measurements = [measured for members in groups.values() for measured in members]
+    points, left_out = _points(measurements, from_round, to_round, notion)
+    look = policy_looks((x.policy for x in measurements), colors=colors, names=names)
     tall = inches * (0.6 if inches >= 5.0 else 0.95)
     with style.new_figure(inches, height or tall) as figure:
         axes = figure.subplots()
-        columns = _columns(points)
-        for place, (policy, shown) in enumerate(look.items()):
-            of_policy = [each for each in points if each.policy == policy]
-            where = np.array([each.hardness for each in of_policy])
+        # Instances of nearly one C_E / C* have a column each in place of an axis.
+        hardness = [point.hardness for point in points]
+        columns: dict[str, int] = {}
+        if max(hardness) <= _SPREAD * min(hardness):
+            instances = dict.fromkeys(point.instance for point in points)
+            columns = {name: column for column, name in enumerate(instances)}
+        for index, (policy, shown) in enumerate(look.items()):
+            of_policy = [point for point in points if point.policy == policy]
+            where = np.array([point.hardness for point in of_policy])
             if columns:
-                aside = (place + 0.5) / len(look) - 0.5
+                aside = (index + 0.5) / len(look) - 0.5
                 where = np.array([columns[x.instance] for x in of_policy], float)
                 where += _WIDE * aside
             ratios = np.array([x.slope.value / x.constant for x in of_policy])
@@ -130,9 +125,9 @@ def slope_ratios(
         references = _levels(axes, points, columns) if columns else _lines(axes, points)
         # Set the axis of slopes to the points: linear where they are near each other.
         levels = bool(columns)
-        shown = [each.slope.value / each.constant for each in points]
+        shown = [point.slope.value / point.constant for point in points]
         # Beside the points the level 1 is seen, and C_E / C* where it has levels.
-        shown += [1.0, *(each.hardness for each in points if levels)]
+        shown += [1.0, *(point.hardness for point in points if levels)]
         low, high = min(shown), max(shown)
         if low > 0 and high > _FEW * low:
             axes.set_yscale("log")
@@ -144,12 +139,12 @@ def slope_ratios(
             axes.set_ylim(min(0.0, 1.1 * low), 1.1 * high)
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         style.light_grid(axes, "y")
-        head_panel(axes, "", references, inches)
-        which = " of its class" if any(each.model for each in points) else ""
+        layout.head_panel(axes, "", references, inches)
+        which = " of its class" if any(point.model for point in points) else ""
         axes.set_ylabel(f"slope of regret over $C^*${which}")
         texts = [_caption(points, left_out, look), "" if columns else _places(points)]
-        caption = "\n".join(wrap_label(text, inches) for text in texts if text)
-        caption_below(figure, caption, look)
+        caption = "\n".join(layout.wrap_label(text, inches) for text in texts if text)
+        layout.caption_below(figure, caption, look)
     return figure
 
 
@@ -171,22 +166,16 @@ class _Point(NamedTuple):
         return self.efficient / self.optimal
 
 
-def _columns(points: list[_Point]) -> dict[str, int]:
-    """Return the column of each instance; nothing if they have an axis instead."""
-    ratios = [each.hardness for each in points]
-    names = dict.fromkeys(each.instance for each in points)
-    if max(ratios) > _SPREAD * min(ratios):
-        return {}
-    return {name: place for place, name in enumerate(names)}
-
-
 def _points(
-    found: list[Measurement], from_round: int | None, to_round: int | None, notion: str
+    measurements: list[Measurement],
+    from_round: int | None,
+    to_round: int | None,
+    notion: str,
 ) -> tuple[list[_Point], list[str]]:
     """Return all points, and which instances and policies have no constants."""
     constants: dict[str, tuple[float, float] | None] = {}
     points, misfits = [], []
-    for measured in found:
+    for measured in measurements:
         name = measured.instance
         if name not in constants:
             constants[name] = _constants(measured)
@@ -206,12 +195,11 @@ def _points(
     left_out = [name for name, both in constants.items() if both is None] + misfits
     if not points:
         names = ", ".join(left_out) or "none"
-        raise ArgumentError(
-            "result",
+        rule = (
             "no instance in it has a lower bound (a tie, no matrix, or not the model "
-            f"of a policy: {names})",
-            remedy="give instances without ties",
+            f"of a policy: {names})"
         )
+        raise ArgumentError("result", rule, remedy="give instances without ties")
     return points, left_out
 
 
@@ -231,7 +219,7 @@ def _lines(axes: Axes, points: list[_Point]) -> list[Line2D]:
     axes.xaxis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.xaxis.set_minor_locator(NullLocator())
-    ends = np.array([0.9, max(each.hardness for each in points) * 1.15])
+    ends = np.array([0.9, max(point.hardness for point in points) * 1.15])
     axes.set_xlim(*ends)
     axes.set_xlabel("$C_E / C^*$")
     axes.plot(ends, np.ones(2), **_LINE)
@@ -243,12 +231,12 @@ def _lines(axes: Axes, points: list[_Point]) -> list[Line2D]:
 
 def _levels(axes: Axes, points: list[_Point], columns: dict[str, int]) -> list[Line2D]:
     """Draw the level 1, and C_E / C* in every column; return their legend entries."""
-    hardness = {each.instance: each.hardness for each in points}
+    hardness = {point.instance: point.hardness for point in points}
     places = np.array(list(columns.values()), dtype=np.float64)
     axes.set_xlim(-0.5, places[-1] + 0.5)
     axes.axhline(1.0, **_LINE)
-    for name, place in columns.items():
-        ends = np.array([place - 0.45, place + 0.45])
+    for name, column in columns.items():
+        ends = np.array([column - 0.45, column + 0.45])
         axes.plot(ends, np.full(2, hardness[name]), linestyle=DASHES, **_LINE)
     labels = [f"{name}\n$C_E / C^*$ = {hardness[name]:.3g}" for name in columns]
     axes.set_xticks(places, labels)
@@ -266,7 +254,7 @@ def _entries() -> list[Line2D]:
 
 def _places(points: list[_Point]) -> str:
     """Say which instance is where on the axis, unless there are too many."""
-    hardness = sorted({(each.hardness, each.instance) for each in points})
+    hardness = sorted({(point.hardness, point.instance) for point in points})
     if len(hardness) > _NAMED:
         return ""
     names = ", ".join(f"{name} {ratio:.2f}" for ratio, name in hardness)
@@ -276,9 +264,9 @@ def _places(points: list[_Point]) -> str:
 def _caption(
     points: list[_Point], left_out: list[str], look: Mapping[str, style.Look]
 ) -> str:
-    count = runs_text(each.slope.num_runs for each in points)
+    count = layout.runs_text(point.slope.num_runs for point in points)
     first = points[0].slope
-    instances = len({each.instance for each in points})
+    instances = len({point.instance for point in points})
     plural = "" if instances == 1 else "s"
     span = f"{power_text(first.from_round)} to {power_text(first.to_round)}"
     text = (

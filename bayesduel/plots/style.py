@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-USUAL_FONT = "DejaVu Sans"
-"""It comes with matplotlib."""
+USUAL_FONT = "DejaVu Sans"  # It comes with matplotlib.
 
 
 def give_fonts(texts: Iterable[Text]) -> str:
@@ -61,7 +60,7 @@ def lacking(text: str) -> set[str]:
     """Return the characters of a text that the usual font does not have."""
     if text.isascii():
         return set()
-    return {each for each in text if each.isprintable()} - _letters(
+    return {letter for letter in text if letter.isprintable()} - _letters(
         font_manager.findfont(USUAL_FONT)
     )
 
@@ -77,12 +76,12 @@ def _families() -> dict[str, str]:
             abs(font.weight - 400) if isinstance(font.weight, int) else 0,
         ),
     )
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for font in fonts:
         if font.name.startswith("Last Resort"):
             continue  # It has a box for every character.
-        found.setdefault(font.name, font.fname)
-    return found
+        files.setdefault(font.name, font.fname)
+    return files
 
 
 @cache
@@ -135,7 +134,6 @@ STYLE: dict[str, Any] = {
     "ytick.minor.visible": False,
 }
 
-
 FRAMED = {"axes.spines.right": True, "axes.spines.top": True}
 """Settings of panels that are tables of colors."""
 
@@ -171,10 +169,7 @@ def styled(style: dict[str, Any]) -> Iterator[None]:
 def new_figure(
     inches: float, tall: float, style: dict[str, Any] | None = None
 ) -> Iterator[StyledFigure]:
-    """Open a figure of this width and height in inches, under its style.
-
-    The style is that of its width unless given.
-    """
+    """Open a figure of this width and height in inches, under its style."""
     style = font_style(inches) if style is None else style
     with styled(style):
         yield StyledFigure(style=style, figsize=(inches, tall), layout="constrained")
@@ -213,7 +208,7 @@ class StyledFigure(Figure):
             When the figure is too small for what is in it.
         """
         before, texts = self.missing, self.findobj(Text)
-        self.missing = give_fonts(each for each in texts if isinstance(each, Text))
+        self.missing = give_fonts(text for text in texts if isinstance(text, Text))
         if self.missing and self.missing != before:
             warnings.warn(missing_words(self.missing), MissingGlyphWarning, 2)
         with styled(self._style), warnings.catch_warnings():
@@ -261,10 +256,7 @@ def missing_words(letters: str) -> str:
 
 
 class Look(NamedTuple):
-    """How one line is drawn, the same in every panel.
-
-    Color tells lines apart, the marker does so without color.
-    """
+    """How one line is drawn, the same in every panel."""
 
     color: str
     marker: str
@@ -280,10 +272,7 @@ class Look(NamedTuple):
 
 
 def looks(labels: Iterable[str]) -> dict[str, Look]:
-    """Give every label its look, by order of first appearance.
-
-    Of policies, see :func:`bayesduel.plots.policy_looks.policy_looks`.
-    """
+    """Give every label its look, by order of first appearance."""
     unique = list(dict.fromkeys(labels))
     return {
         label: Look(
@@ -313,10 +302,7 @@ def width_in_inches(width: str | float) -> float:
 
 
 def check_height(height: float | None) -> float | None:
-    """Return the height in inches, None where it follows from what is drawn.
-
-    Raises ``ValueError`` for a height outside 0.5 to 200 inches.
-    """
+    """Return the height in inches, None where it follows from what is drawn."""
     return (
         None if height is None else number_within(height, 0.5, 200, "height", "inches")
     )

@@ -19,19 +19,8 @@ from bayesduel.analysis.audited_rules import StoppingAudit, false_until
 from bayesduel.analysis.measured_nodes import checkpoint_index, recorded_notion
 from bayesduel.errors import ArgumentError
 from bayesduel.ops.shares import share_interval
+from bayesduel.plots import axes as layout
 from bayesduel.plots import style
-from bayesduel.plots.axes import (
-    TWO_COLUMNS,
-    by_instance,
-    caption_below,
-    head_panel,
-    notion_label,
-    panel_grid,
-    runs_text,
-    usual_columns,
-    words_only,
-    wrap_label,
-)
 from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.policy_looks import policy_looks, rule_looks
 from bayesduel.plots.style import StyledFigure
@@ -91,39 +80,36 @@ def survival(
     'log'
     """
     notion = recorded_notion(result, notion)
-    groups = by_instance(result)
-    found = [measured for members in groups.values() for measured in members]
+    groups = layout.by_instance(result)
+    shown = [measured for members in groups.values() for measured in members]
     # Regret at the checkpoint, ascending.
     values = {}
-    for each in found:
-        place = -1
+    for one in shown:
+        index = -1
         if checkpoint is not None:
-            place = checkpoint_index(each.rounds, checkpoint, "checkpoint")
-        values[id(each)] = np.sort(each.regret(notion)[:, place])
-    look = policy_looks((x.policy for x in found), colors=colors, names=names)
+            index = checkpoint_index(one.rounds, checkpoint, "checkpoint")
+        values[id(one)] = np.sort(one.regret(notion)[:, index])
+    look = policy_looks((x.policy for x in shown), colors=colors, names=names)
     inches, height = style.width_in_inches(width), style.check_height(height)
-    columns = usual_columns(len(groups), inches)
+    columns = layout.usual_columns(len(groups), inches)
     rows = -(-len(groups) // columns)
     tall = rows * inches / columns * 0.72 + 0.7
     with style.new_figure(inches, height or tall) as figure:
-        grid = panel_grid(
-            figure,
-            len(groups),
-            columns,
-            x_label=notion_label(notion),
+        grid = layout.panel_grid(
+            figure, len(groups), columns, x_label=layout.notion_label(notion),
             y_label="share of runs with at least that regret",
-        )
+        )  # fmt: skip
         for axes, (name, members) in zip(grid, groups.items(), strict=True):
             style.name_in_file(axes, name)
             _draw_survival(axes, members, values, look)
-            head_panel(axes, name, [], inches / columns)
-        rounds = sorted({checkpoint or int(each.rounds[-1]) for each in found})
+            layout.head_panel(axes, name, [], inches / columns)
+        rounds = sorted({checkpoint or int(one.rounds[-1]) for one in shown})
         until = " to ".join(map(power_text, dict.fromkeys([rounds[0], rounds[-1]])))
         caption = (
-            f"{runs_text(values[id(each)].size for each in found)}, regret after "
+            f"{layout.runs_text(values[id(one)].size for one in shown)}, regret after "
             f"{until} rounds; a marker is the largest; dashed: falls like 1/x"
         )
-        caption_below(figure, wrap_label(caption, inches), look)
+        layout.caption_below(figure, layout.wrap_label(caption, inches), look)
     return figure
 
 
@@ -178,13 +164,11 @@ def _label_regret(axes: Axes) -> None:
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.9g}"))
 
 
-_POINTS = 120
-"""Per line; steps between them are not seen."""
+_POINTS = 120  # Per line; steps between them are not seen.
 
 _MARKS = 6
 
-_DASH = 4.0
-"""In widths of the line."""
+_DASH = 4.0  # In widths of the line.
 
 
 def false_stops(
@@ -229,44 +213,44 @@ def false_stops(
         rule = "must be what analysis.audit_stopping returned"
         raise ArgumentError("audit", rule, audit)
     panels: dict[str, list[AuditedRule]] = {}
-    for each in audit.rules:
-        panels.setdefault(each.instance, []).append(each)
+    for audited in audit.rules:
+        panels.setdefault(audited.instance, []).append(audited)
     inches, height = style.width_in_inches(width), style.check_height(height)
     columns = 2 if len(panels) == 4 else min(len(panels), 3)
-    columns = columns if inches >= TWO_COLUMNS else 1
+    columns = columns if inches >= layout.TWO_COLUMNS else 1
     rows = -(-len(panels) // columns)
     tall = rows * max(1.9, inches / columns * 0.7) + 0.8
     # Numbers of votes at which there is a look, evenly on a log scale.
     first, last = audit.look_every, max(audit.budget, audit.look_every)
     wanted = np.geomspace(first, last, _POINTS) / first
-    found = np.unique(np.floor(wanted + 1e-9).astype(np.int64)) * first
-    looked = np.unique(np.append(found, audit.budget))
-    look = rule_looks((each.rule for each in audit.rules), colors=colors, names=names)
+    looks = np.unique(np.floor(wanted + 1e-9).astype(np.int64)) * first
+    looked = np.unique(np.append(looks, audit.budget))
+    look = rule_looks(
+        (audited.rule for audited in audit.rules), colors=colors, names=names
+    )
     after = "each" if audit.look_every == 1 else f"every {audit.look_every}"
     with style.new_figure(inches, height or tall) as figure:
-        grid = panel_grid(
-            figure,
-            len(panels),
-            columns,
-            x_label=f"votes, looked at after {after}",
-            y_label="studies stopped\nat a wrong arm",
-            share=True,
-        )
+        grid = layout.panel_grid(
+            figure, len(panels), columns, x_label=f"votes, looked at after {after}",
+            y_label="studies stopped\nat a wrong arm", share=True,
+        )  # fmt: skip
         for axes, (name, members) in zip(grid, panels.items(), strict=True):
             style.name_in_file(axes, name)
             _draw_false_stops(axes, members, looked, look, audit.delta)
             none = [look[x.rule].name for x in members if not x.row().false_share]
             words = f"no study stopped at a wrong arm: {', '.join(none)}"
-            head_panel(axes, name, words_only(words if none else ""), inches / columns)
+            layout.head_panel(
+                axes, name, layout.words_only(words if none else ""), inches / columns
+            )
         top = max([audit.delta, *(axes.dataLim.ymax for axes in grid)])
         # Room for the width of a line at 0.
         grid[0].set_ylim(-0.03 * top, min(1.02, 1.05 * top))
-        runs = runs_text(each.num_runs for each in audit.rules)
+        runs = layout.runs_text(audited.num_runs for audited in audit.rules)
         caption = (
             f"{audit.policy} asks; {runs} of at most {audit.budget:,} votes; bands: "
             f"exact 95 % intervals; gray line: the accepted error, {audit.delta:g}"
         )
-        caption_below(figure, wrap_label(caption, inches), look)
+        layout.caption_below(figure, layout.wrap_label(caption, inches), look)
     return figure
 
 
@@ -278,33 +262,34 @@ def _draw_false_stops(
     delta: float,
 ) -> None:
     every = max(1, len(looked) // _MARKS)
-    counts = [false_until(each, looked) for each in members]
+    counts = [false_until(audited, looked) for audited in members]
     same = [
-        (each.num_runs, *wrong) for each, wrong in zip(members, counts, strict=True)
+        (audited.num_runs, *wrong)
+        for audited, wrong in zip(members, counts, strict=True)
     ]
-    for place, (each, wrong) in enumerate(zip(members, counts, strict=True)):
-        shown, sharing = look[each.rule], same.count(same[place])
-        low, high = share_interval(wrong, each.num_runs)
-        if same.index(same[place]) == place:
+    for index, (audited, wrong) in enumerate(zip(members, counts, strict=True)):
+        shown, sharing = look[audited.rule], same.count(same[index])
+        low, high = share_interval(wrong, audited.num_runs)
+        if same.index(same[index]) == index:
             axes.fill_between(
                 looked, low, high, step="post", alpha=0.18, linewidth=0,
                 color=shown.color if sharing == 1 else style.FAINT,
             )  # fmt: skip
         # One line for several rules has the colors of all in turn.
-        turn = same[:place].count(same[place])
+        turn = same[:index].count(same[index])
         dashes = shown.line
         if sharing > 1:
             start = -_DASH * turn % (_DASH * sharing)
             dashes = (start, (_DASH, _DASH * (sharing - 1)))
         # Moved on from line to line: markers of lines at zero do not cover each other.
-        marks = list(range(place * every // len(members), len(looked) - 1, every))
+        marks = list(range(index * every // len(members), len(looked) - 1, every))
         marks += [len(looked) - 1] if wrong[-1] else []
         (line,) = axes.step(
-            looked, wrong / each.num_runs, where="post", color=shown.color,
+            looked, wrong / audited.num_runs, where="post", color=shown.color,
             linestyle=dashes, marker=shown.marker, markevery=marks,
-            markeredgecolor="white", markeredgewidth=0.4, zorder=4.0 - 0.1 * place,
+            markeredgecolor="white", markeredgewidth=0.4, zorder=4.0 - 0.1 * index,
         )  # fmt: skip
-        style.name_in_file(line, str(axes.get_gid()), each.rule)
+        style.name_in_file(line, str(axes.get_gid()), audited.rule)
     axes.axhline(delta, color=style.FAINT, linewidth=0.8, zorder=2)
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(base=10.0))

@@ -20,28 +20,9 @@ from bayesduel.analysis.measured_nodes import checkpoint_index, recorded_notion
 from bayesduel.arguments.literals import literal
 from bayesduel.arguments.named_objects import word_of
 from bayesduel.errors import ArgumentError
+from bayesduel.plots import axes as layout
 from bayesduel.plots import style
-from bayesduel.plots.axes import (
-    BANDS,
-    Line,
-    Panel,
-    band_text,
-    beyond_text,
-    by_instance,
-    caption_below,
-    draw_line,
-    draw_points,
-    head_panel,
-    label_ends,
-    line_of,
-    notion_label,
-    panel_grid,
-    scale_regret,
-    usual_columns,
-    with_names,
-    words_only,
-    wrap_label,
-)
+from bayesduel.plots.axes import Line, Panel
 from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import StyledFigure
@@ -55,8 +36,7 @@ if TYPE_CHECKING:
 
 _DOTS = (0, (1, 1.5))
 _MOST_TICKS = 7
-_TREND = 3
-"""So many values at least are joined: two say nothing of what lies between."""
+_TREND = 3  # So many values at least are joined: two say nothing of what lies between.
 
 _MARGIN = 0.04
 
@@ -128,42 +108,41 @@ def sweep(
     >>> figure.axes[0].get_xlabel(), figure.axes[0].get_xscale()
     ('alpha', 'log')
     """
-    one_of(band, BANDS, "band")
+    one_of(band, layout.BANDS, "band")
     notion = recorded_notion(result, notion)
-    found = sweep_of(result, parameter, at, notion, band)
+    swept = sweep_of(result, parameter, at, notion, band)
     look = policy_looks(
-        (line.policy for panel in found.panels for line in panel.lines),
+        (line.policy for panel in swept.panels for line in panel.lines),
         colors=colors,
         names=names,
     )
-    found = replace(found, panels=tuple(with_names(found.panels, look)))
-    log_x, log_y = _log_x(found, log_x), true_or_false(log_y, "log_y")
+    log_x, log_y = _log_x(swept, log_x), true_or_false(log_y, "log_y")
     inches, height = style.width_in_inches(width), style.check_height(height)
-    columns = usual_columns(len(found.panels), inches)
-    rows = -(-len(found.panels) // columns)
-    direct = len(found.panels) == 1
-    moved = f" (with it {', '.join(found.moved)})" if found.moved else ""
+    columns = layout.usual_columns(len(swept.panels), inches)
+    rows = -(-len(swept.panels) // columns)
+    direct = len(swept.panels) == 1
+    moved = f" (with it {', '.join(swept.moved)})" if swept.moved else ""
     share = 0.5 if direct and inches >= 5.0 else 0.66
     tall = rows * inches / columns * share + 0.7
     with style.new_figure(inches, height or tall) as figure:
-        grid = panel_grid(
+        grid = layout.panel_grid(
             figure,
-            len(found.panels),
+            len(swept.panels),
             columns,
-            x_label=found.parameter + moved,
-            y_label=notion_label(notion),
+            x_label=swept.parameter + moved,
+            y_label=layout.notion_label(notion),
         )
-        for axes, panel in zip(grid, found.panels, strict=True):
+        for axes, panel in zip(grid, swept.panels, strict=True):
             style.name_in_file(axes, panel.instance)
             for line in panel.lines:
                 if line.rounds.size < _TREND and not line.is_level:
-                    draw_points(axes, line, look[line.policy])
+                    layout.draw_points(axes, line, look[line.policy])
                 else:
-                    draw_line(
+                    layout.draw_line(
                         axes, line, look[line.policy], log_x=log_x, all_marked=True
                     )
-            scale_regret(axes, panel, log_y=log_y)
-            values = np.array(found.values)
+            layout.scale_regret(axes, panel, log_y=log_y)
+            values = np.array(swept.values)
             first, last = values[0], values[-1]
             if log_x:
                 axes.set_xscale("log")
@@ -171,43 +150,44 @@ def sweep(
             step = _MARGIN * np.log(last / first) if log_x else _MARGIN * (last - first)
             axes.set_xlim(first * np.exp(-step) if log_x else first - step, last)
             _set_ticks(axes, values, log_x=log_x)
-            own = {line.policy: found.defaults.get(line.policy) for line in panel.lines}
+            defaults = {
+                line.policy: swept.defaults.get(line.policy) for line in panel.lines
+            }
             inside = {
-                k: x for k, x in own.items() if x is not None and first <= x <= last
+                k: x
+                for k, x in defaults.items()
+                if x is not None and first <= x <= last
             }
             common = len({*inside.values()}) == 1
             for value in {*inside.values()}:
-                label = next(each for each in inside if inside[each] == value)
+                label = next(name for name in inside if inside[name] == value)
                 color = style.FAINT if common else look[label].color
                 axes.axvline(
                     value, color=color, linestyle=_DOTS, linewidth=1.1, zorder=1
                 )
-            words = words_only(beyond_text(panel, log_y=log_y))
-            head_panel(axes, panel.instance, words, inches / columns)
-        caption = wrap_label(_caption(found, band), inches)
-        caption_below(figure, caption, {} if direct else look)
+            words = layout.words_only(layout.beyond_text(panel, look, log_y=log_y))
+            layout.head_panel(axes, panel.instance, words, inches / columns)
+        caption = layout.wrap_label(_caption(swept, band), inches)
+        layout.caption_below(figure, caption, {} if direct else look)
         if direct:
-            label_ends(figure, grid[0], found.panels[0], look)
+            layout.label_ends(figure, grid[0], swept.panels[0], look)
     return figure
 
 
-def _log_x(found: Sweep, asked: bool | None) -> bool:
-    values = np.array(found.values)
+def _log_x(swept: Sweep, wanted: bool | None) -> bool:
+    values = np.array(swept.values)
     positive = bool(values[0] > 0)
-    if asked is None and positive and values.size > 2:
+    if wanted is None and positive and values.size > 2:
         # Whether ratios of neighbors are more alike than their distances.
         ratios, steps = np.diff(np.log(values)), np.diff(values)
         return bool(ratios.max() / ratios.min() < steps.max() / steps.min())
-    if asked is None:
+    if wanted is None:
         return False
-    if true_or_false(asked, "log_x") and not positive:
-        raise ArgumentError(
-            "log_x",
-            f"must be False where {found.parameter} is {values[0]:g}",
-            True,
-            remedy="a logarithmic axis has numbers above 0 only",
-        )
-    return asked
+    if true_or_false(wanted, "log_x") and not positive:
+        rule = f"must be False where {swept.parameter} is {values[0]:g}"
+        remedy = "a logarithmic axis has numbers above 0 only"
+        raise ArgumentError("log_x", rule, True, remedy=remedy)
+    return wanted
 
 
 def _set_ticks(axes: Axes, values: np.ndarray, *, log_x: bool) -> None:
@@ -226,16 +206,16 @@ def _set_ticks(axes: Axes, values: np.ndarray, *, log_x: bool) -> None:
     axes.xaxis.set_major_formatter(digits)
 
 
-def _caption(found: Sweep, band: str) -> str:
-    until = ", ".join(map(power_text, found.rounds))
-    text = f"regret after {until} rounds, {band_text(list(found.panels), band)}"
-    values = found.values
-    inside = {x for x in found.defaults.values() if values[0] <= x <= values[-1]}
+def _caption(swept: Sweep, band: str) -> str:
+    until = ", ".join(map(power_text, swept.rounds))
+    text = f"regret after {until} rounds, {layout.band_text(list(swept.panels), band)}"
+    values = swept.values
+    inside = {x for x in swept.defaults.values() if values[0] <= x <= values[-1]}
     if inside:
         listed = ", ".join(f"{value:g}" for value in sorted(inside))
         text += f"; dotted: default, {listed}"
-    if found.left_out:
-        text += f"; without {', '.join(found.left_out)} (no {found.parameter})"
+    if swept.left_out:
+        text += f"; without {', '.join(swept.left_out)} (no {swept.parameter})"
     return text
 
 
@@ -244,11 +224,7 @@ def _caption(found: Sweep, band: str) -> str:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Regret over the values of a parameter, a panel for each instance and round.
-
-    The ``rounds`` of a line are values of the parameter; a policy without it has one
-    level from the least to the largest value.
-    """
+    """Regret over the values of a parameter, a panel for each instance and round."""
 
     parameter: str
     panels: tuple[Panel, ...]
@@ -278,7 +254,7 @@ class _Point:
     """Parameters of the policy, or of the instance."""
 
     @property
-    def place(self) -> tuple[str, str]:
+    def position(self) -> tuple[str, str]:
         """Where it stands: the panel, and the line or several of them."""
         return self.panel, self.base
 
@@ -287,38 +263,40 @@ def sweep_of(
     result: Result, parameter: str | None, at: Any, notion: str, band: str
 ) -> Sweep:
     """Find the lines of a sweep; see :func:`bayesduel.plots.sweep`."""
-    found = [
-        (each, line_of(each, notion, band))
-        for members in by_instance(result).values()
-        for each in members
+    drawn = [
+        (measured, layout.line_of(measured, notion, band))
+        for members in layout.by_instance(result).values()
+        for measured in members
     ]
-    of_policies = [_of_policy(*each) for each in found]
-    of_instances = [_of_instance(*each) for each in found]
+    of_policies = [_of_policy(*pair) for pair in drawn]
+    of_instances = [_of_instance(*pair) for pair in drawn]
     name, points = _chosen(parameter, of_policies, of_instances)
-    swept = [each for each in points if _is_number(each.parameters.get(name))]
+    swept = [point for point in points if _is_number(point.parameters.get(name))]
     apart, moved = _others(swept, name)
-    labels = {id(each): _label(each, apart) for each in swept}
+    labels = {id(point): _label(point, apart) for point in swept}
     rounds = [at] if at is None or np.ndim(at) == 0 else items_of(at, "at")
     if not rounds:
         raise ArgumentError("at", "must hold at least one round", at)
-    level = [each for each in points if each not in swept]
+    level = [point for point in points if point not in swept]
     if points is of_instances:
         level = []
     panels = [
         panel
-        for each in rounds
-        for panel in _panels(swept, level, name, labels, each, several=len(rounds) > 1)
+        for round_ in rounds
+        for panel in _panels(
+            swept, level, name, labels, round_, several=len(rounds) > 1
+        )
     ]
-    names = dict.fromkeys(each.measured.instance for each in points)
-    kept = {each.measured.instance for each in (*swept, *level)}
+    names = dict.fromkeys(point.measured.instance for point in points)
+    shown = {point.measured.instance for point in (*swept, *level)}
     return Sweep(
         parameter=name,
         panels=tuple(panels),
         moved=tuple(moved),
         defaults=_defaults(swept, name, labels, of_policies=points is of_policies),
-        left_out=tuple(each for each in names if each not in kept),
+        left_out=tuple(name for name in names if name not in shown),
         rounds=tuple(
-            sorted({int(r or each.line.rounds[-1]) for r in rounds for each in swept})
+            sorted({int(r or point.line.rounds[-1]) for r in rounds for point in swept})
         ),
     )
 
@@ -337,15 +315,15 @@ def _of_instance(measured: Measurement, line: Line) -> _Point:
 
 def _flat(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a policy, with those of what is within it."""
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for name, value in parameters.items():
         if isinstance(value, Mapping):
             inner = dict(value)
-            found[name] = inner.pop("name", None)
-            found = _flat(inner) | found
+            flat[name] = inner.pop("name", None)
+            flat = _flat(inner) | flat
         else:
-            found[name] = json.dumps(value) if isinstance(value, list) else value
-    return found
+            flat[name] = json.dumps(value) if isinstance(value, list) else value
+    return flat
 
 
 def _is_number(value: Any) -> TypeGuard[float]:
@@ -355,17 +333,19 @@ def _is_number(value: Any) -> TypeGuard[float]:
 
 def _chosen(parameter: str | None, *kinds: list[_Point]) -> tuple[str, list[_Point]]:
     """Return the parameter, and the points of who has it: policies first."""
-    found: dict[str, tuple[int, list[_Point]]] = {}
+    by_name: dict[str, tuple[int, list[_Point]]] = {}
     for points in kinds:
-        for name in dict.fromkeys(name for each in points for name in each.parameters):
+        for name in dict.fromkeys(
+            name for point in points for name in point.parameters
+        ):
             values: dict[tuple[str, str], set[float]] = {}
             for point in points:
                 if _is_number(value := point.parameters.get(name)):
-                    values.setdefault(point.place, set()).add(value)
+                    values.setdefault(point.position, set()).add(value)
             most = max(map(len, values.values()), default=0)
             if most > 1:
-                found.setdefault(name, (most, points))
-    if not found:
+                by_name.setdefault(name, (most, points))
+    if not by_name:
         raise ArgumentError(
             "result",
             "no number among the parameters of a policy or a matrix takes several "
@@ -373,32 +353,32 @@ def _chosen(parameter: str | None, *kinds: list[_Point]) -> tuple[str, list[_Poi
             remedy="compare some, such as d-ts:alpha=0.6|1|2",
         )
     if parameter is None:
-        parameter = max(found, key=lambda name: found[name][0])
-    if not isinstance(parameter, str) or parameter not in found:
-        raise ArgumentError(
-            "parameter",
-            f"must be one that takes several values here, {', '.join(found)}",
-            parameter,
-        )
-    return parameter, found[parameter][1]
+        parameter = max(by_name, key=lambda name: by_name[name][0])
+    if not isinstance(parameter, str) or parameter not in by_name:
+        rule = f"must be one that takes several values here, {', '.join(by_name)}"
+        raise ArgumentError("parameter", rule, parameter)
+    return parameter, by_name[parameter][1]
 
 
 def _others(swept: Sequence[_Point], name: str) -> tuple[list[str], list[str]]:
     """Return which other parameters tell lines apart, and which move along."""
     apart, moved = [], []
-    for other in dict.fromkeys(key for each in swept for key in each.parameters):
-        if other == name:
+    for parameter in dict.fromkeys(key for point in swept for key in point.parameters):
+        if parameter == name:
             continue
         at_one_value: dict[Any, set[Any]] = {}
         on_one_line: dict[Any, set[Any]] = {}
-        for each in swept:
-            value, of_parameter = each.parameters.get(other), each.parameters[name]
-            on_one_line.setdefault(each.place, set()).add(value)
-            at_one_value.setdefault((each.place, of_parameter), set()).add(value)
+        for point in swept:
+            value, of_parameter = (
+                point.parameters.get(parameter),
+                point.parameters[name],
+            )
+            on_one_line.setdefault(point.position, set()).add(value)
+            at_one_value.setdefault((point.position, of_parameter), set()).add(value)
         if max(map(len, at_one_value.values())) > 1:
-            apart.append(other)
+            apart.append(parameter)
         elif max(map(len, on_one_line.values())) > 1:
-            moved.append(other)
+            moved.append(parameter)
     return apart, moved
 
 
@@ -420,25 +400,25 @@ def _panels(
 ) -> list[Panel]:
     """Return a panel per instance, at one round."""
     panels = []
-    for panel in dict.fromkeys(each.panel for each in swept):
-        own = [each for each in swept if each.panel == panel]
-        ends = [point.parameters[name] for point in own]
+    for panel in dict.fromkeys(one.panel for one in swept):
+        of_panel = [one for one in swept if one.panel == panel]
+        ends = [point.parameters[name] for point in of_panel]
         lines = []
-        for label in dict.fromkeys(labels[id(each)] for each in own):
-            points = [each for each in own if labels[id(each)] == label]
-            points.sort(key=lambda each: each.parameters[name])
-            values = [each.parameters[name] for each in points]
+        for label in dict.fromkeys(labels[id(one)] for one in of_panel):
+            points = [one for one in of_panel if labels[id(one)] == label]
+            points.sort(key=lambda one: one.parameters[name])
+            values = [one.parameters[name] for one in points]
             lines.append(_line(label, points, values, round_))
         lines += [
             replace(
-                _line(each.line.policy, [each, each], [min(ends), max(ends)], round_),
+                _line(one.line.policy, [one, one], [min(ends), max(ends)], round_),
                 is_level=True,
             )
-            for each in level
-            if each.panel == panel
+            for one in level
+            if one.panel == panel
         ]
         title = f"{panel}, {power_text(round_)} rounds" if several and round_ else panel
-        panels.append(Panel(title, tuple(lines), own[0].measured))
+        panels.append(Panel(title, tuple(lines), of_panel[0].measured))
     return panels
 
 
@@ -447,12 +427,12 @@ def _line(
 ) -> Line:
     """Return the regret of some points at a round, over the parameter."""
     places = [
-        -1 if round_ is None else checkpoint_index(each.line.rounds, round_, "at")
-        for each in points
+        -1 if round_ is None else checkpoint_index(point.line.rounds, round_, "at")
+        for point in points
     ]
     pairs = list(zip(points, places, strict=True))
     mean, low, high = (
-        np.array([getattr(each.line, what)[place] for each, place in pairs])
+        np.array([getattr(point.line, what)[index] for point, index in pairs])
         for what in ("mean", "low", "high")
     )
     runs = points[0].line.num_runs
@@ -468,7 +448,7 @@ def _defaults(
     from bayesduel.policies.registry import registered_names
 
     known = registered_names()
-    found: dict[str, float] = {}
+    defaults: dict[str, float] = {}
     for point in swept:
         usual: dict[str, Any] = {}
         if of_policies:
@@ -479,5 +459,5 @@ def _defaults(
             usual = dict(family_parameters(point.panel))
         value = usual.get(name)
         if _is_number(value):
-            found[labels[id(point)]] = float(value)
-    return found
+            defaults[labels[id(point)]] = float(value)
+    return defaults

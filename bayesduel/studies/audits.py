@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 from bayesduel.errors import SimulationArgumentError
 from bayesduel.studies.events import Audited
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from bayesduel.analysis import StoppingAudit
 
 
-_BUDGET = 2000
-"""Votes of an audited study without a budget."""
+_BUDGET = 2000  # Votes of an audited study without a budget.
 
 
 @dataclass(frozen=True)
@@ -60,33 +59,6 @@ class StoredAudit:
     retired: tuple[str, ...] = ()
     votes_since: int = 0
 
-    @classmethod
-    def made(cls, state: StudyState, found: StoppingAudit, width: float) -> Self:
-        """Return what is kept of an audit of a study in this state."""
-        names = [field.name for field in fields(MeasuredRate)]
-        return cls(
-            policy=found.policy,
-            model=repr(state.settings.model),
-            arms=state.active_names,
-            votes=state.num_all,
-            delta=found.delta,
-            width=width,
-            budget=found.budget,
-            look_every=found.look_every,
-            num_runs=found.num_runs,
-            seed=found.seed,
-            rates=tuple(
-                MeasuredRate(**{name: getattr(row, name) for name in names})
-                for row in found.rows()
-            ),
-            remarks=found.remarks,
-        )
-
-    def as_event(self) -> Audited:
-        """Return what the event holds."""
-        body = asdict(self)
-        return Audited(**{name: body[name] for name in Audited._fields})
-
     @property
     def is_stale(self) -> bool:
         """Whether the design has changed since."""
@@ -98,12 +70,12 @@ class StoredAudit:
 
     def words(self, rule: str) -> str:
         """Return in words how often a rule stopped wrongly."""
-        found = self.rate(rule)
-        if found is None:
+        rate = self.rate(rule)
+        if rate is None:
             return "not measured for this model"
         return (
-            f"{found.false_share:.1%} wrong (95%: {found.false_lower:.1%} to "
-            f"{found.false_upper:.1%}), {found.undecided_share:.0%} undecided"
+            f"{rate.false_share:.1%} wrong (95%: {rate.false_lower:.1%} to "
+            f"{rate.false_upper:.1%}), {rate.undecided_share:.0%} undecided"
         )
 
     def about(self) -> str:
@@ -136,6 +108,25 @@ class StoredAudit:
         )
 
 
+def record_of_audit(state: StudyState, audit: StoppingAudit) -> Audited:
+    """Return the event that keeps an audit of a study in this state."""
+    names = [field.name for field in fields(MeasuredRate)]
+    return Audited(
+        policy=audit.policy,
+        model=repr(state.settings.model),
+        arms=[*state.active_names],
+        votes=state.num_all,
+        delta=audit.delta,
+        width=state.settings.width,
+        budget=audit.budget,
+        look_every=audit.look_every,
+        num_runs=audit.num_runs,
+        seed=audit.seed,
+        rates=[{name: getattr(row, name) for name in names} for row in audit.rows()],
+        remarks=[*audit.remarks],
+    )
+
+
 def stored_audit(state: StudyState) -> StoredAudit | None:
     """Return the last audit among the events, None where there is none."""
     if state.audit is None:
@@ -143,7 +134,7 @@ def stored_audit(state: StudyState) -> StoredAudit | None:
     body = dict(state.audit)
     for name in ("arms", "remarks"):
         body[name] = tuple(body[name])
-    body["rates"] = tuple(MeasuredRate(**each) for each in body["rates"])
+    body["rates"] = tuple(MeasuredRate(**rate) for rate in body["rates"])
     then, now = body["arms"], state.active_names
     return StoredAudit(
         **body,
@@ -171,7 +162,7 @@ def audit_of(state: StudyState, budget: int | None, **options: Any) -> StoppingA
     rules |= {name: rule for name, rule in usual.items()
               if name not in ("anytime", "posterior")}  # fmt: skip
     policy, remark = who_is_simulated(settings)
-    found = audit_stopping(
+    audit = audit_stopping(
         posterior, policy, rules=rules, delta=settings.delta, width=settings.width,
         budget=budget, prices=state.pair_prices, **options,
     )  # fmt: skip
@@ -182,4 +173,4 @@ def audit_of(state: StudyState, budget: int | None, **options: Any) -> StoppingA
         remarks.append("what ends the asking, but for the budget, is not simulated")
     if settings.judging.both_orders == "nothing":
         remarks.append("contradictions, which use up the budget, are not simulated")
-    return replace(found, policy=settings.policy, remarks=tuple(remarks))
+    return replace(audit, policy=settings.policy, remarks=tuple(remarks))

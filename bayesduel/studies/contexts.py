@@ -11,13 +11,7 @@ import numpy as np
 
 from bayesduel.arguments.control_characters import refuse_control_characters
 from bayesduel.errors import StudyError
-from bayesduel.studies.fits import (
-    LOOK,
-    fit_votes,
-    num_votes_in,
-    standings_of,
-    votes_of,
-)
+from bayesduel.studies.fits import LOOK, fit_votes, num_votes_in, standings_of, votes_of
 from bayesduel.studies.state import Question, StudyState
 from bayesduel.votes.tables import Table
 
@@ -94,7 +88,7 @@ class ContextTable:
 
 def context_table(state: StudyState) -> ContextTable:
     """Fit the votes of each context of the pool by themselves."""
-    units: dict[str, list[Question]] = {each: [] for each in state.settings.contexts}
+    units: dict[str, list[Question]] = {text: [] for text in state.settings.contexts}
     for unit in state.questions.values():
         known = isinstance(unit.context, str) and unit.context in units
         if known and unit.twin_of is None and state.is_vote(unit):
@@ -114,7 +108,7 @@ def context_table(state: StudyState) -> ContextTable:
         scores.append({row.arm: float(row.score or 0.0) for row in rows})
     leads = Counter(line.leader for line in lines if line.leader is not None)
     arms = scores[0] if scores else ()
-    means = {arm: float(np.mean([each[arm] for each in scores])) for arm in arms}
+    means = {arm: float(np.mean([row[arm] for row in scores])) for arm in arms}
     means = dict(sorted(means.items(), key=lambda item: -item[1]))
     return ContextTable(tuple(lines), dict(leads.most_common()), means)
 
@@ -175,7 +169,7 @@ class Items:
         self.arms = tuple(dict.fromkeys(arm for arm, _ in self._texts))
         """In the order of the file."""
         self.contexts = tuple(
-            dict.fromkeys(each for _, each in self._texts if each is not None)
+            dict.fromkeys(context for _, context in self._texts if context is not None)
         )
         """In the order of the file; none where there is no such column."""
         for arm in self.arms:

@@ -38,18 +38,15 @@ imports that are taken back, format 4 of sets of arms, format 5 of sets with con
 imported sets, gold sets and the worst of a set; and their files are as they were.
 """
 
-PRIVATE = 0o600
-"""Permissions of new files: votes are nobody else's business."""
+PRIVATE = 0o600  # Permissions of new files: votes are nobody else's business.
 
 _MUST = "must be the file of a study"
 _MAKE_IT = "make it with Study.create or bayesduel study new"
-_APPLICATION = 0x62644475
-"""Tells SQLite's own tools, and us, what the file is."""
+_APPLICATION = 0x62644475  # Tells SQLite's own tools, and us, what the file is.
 
 _ROWS_AT_ONCE = 1000
 
-_WAIT_SECONDS = 120.0
-"""For the other writers; each of them needs milliseconds."""
+_WAIT_SECONDS = 120.0  # For the other writers; each of them needs milliseconds.
 
 _TABLES = """
 CREATE TABLE events (
@@ -99,12 +96,7 @@ class _ClosedBlock(AbstractContextManager):
 def closed_block(
     function: Callable[..., Generator[Any]],
 ) -> Callable[..., AbstractContextManager]:
-    """Do as ``contextmanager``, and clean up after an interrupt between two blocks.
-
-    Otherwise the generator would stay suspended for as long as its traceback is kept,
-    as notebooks do: with its transaction open, which the next block would take for its
-    own.
-    """
+    """Do as ``contextmanager``, and clean up after an interrupt between two blocks."""
     return wraps(function)(lambda *args, **kw: _ClosedBlock(function(*args, **kw)))
 
 
@@ -127,14 +119,10 @@ def reading(path: Path) -> Iterator[None]:
         remedy = RESTORE
         if not os.access(path, os.R_OK):
             remedy = "allow reading it, or name another file"
-        elif _code_of(error).startswith(_LOCKED):
+        elif str(getattr(error, "sqlite_errorname", "")).startswith(_LOCKED):
             rule = "is locked: another program holds the file"
             remedy = "end it, and try again"
         raise StudyFileError(str(path), rule, remedy=remedy) from error
-
-
-def _code_of(error: BaseException | None) -> str:
-    return getattr(error, "sqlite_errorname", "") or ""
 
 
 @contextmanager
@@ -145,7 +133,7 @@ def writing_to(path: Path) -> Iterator[None]:
             yield
     except StudyError as error:
         cause = error.__cause__
-        code = _code_of(cause)
+        code = str(getattr(cause, "sqlite_errorname", ""))
         if not code.startswith(_UNWRITABLE):
             raise
         remedy = (
@@ -192,11 +180,9 @@ def _address_of(path: Path, *, read_only: bool) -> str:
     logged, log = _keeps_log(path), path.with_name(path.name + "-wal")
     if log.exists() and not logged:
         # SQLite would take what it holds for votes of this file.
-        raise StudyFileError(
-            str(path),
-            f"the log {log.name} lies beside it and belongs to another file",
-            remedy="move it away, and open the study again",
-        )
+        rule = f"the log {log.name} lies beside it and belongs to another file"
+        remedy = "move it away, and open the study again"
+        raise StudyFileError(str(path), rule, remedy=remedy)
     if _is_writable(path) and not read_only:
         mode = "rw"
     elif not logged:
@@ -213,13 +199,13 @@ def _address_of(path: Path, *, read_only: bool) -> str:
     return f"{path.absolute().as_uri()}?mode={mode}"
 
 
-def _place_of(path: Path) -> tuple[int, int] | None:
+def _identity_of(path: Path) -> tuple[int, int] | None:
     # Which file is at a path now.
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 class EventLog:
@@ -235,16 +221,13 @@ class EventLog:
     ) -> None:
         self.path, self.wait = path, wait
         self._turn = threading.RLock()
-        self._place = _place_of(path)
+        self._identity = _identity_of(path)
         with reading(path):
             # One object may serve several threads; `writing` and `read` take turns.
             self._connection = sqlite3.connect(
-                _address_of(path, read_only=read_only),
-                uri=True,
-                timeout=wait,
-                isolation_level=None,
-                check_same_thread=False,
-            )
+                _address_of(path, read_only=read_only), uri=True, timeout=wait,
+                isolation_level=None, check_same_thread=False,
+            )  # fmt: skip
         run = self._connection.execute
         try:
             with reading(path):
@@ -309,12 +292,7 @@ class EventLog:
         read_only: bool = False,
         wait: float = _WAIT_SECONDS,
     ) -> EventLog:
-        """Open a file that was made by :meth:`create`.
-
-        ``wait`` are seconds for other programs that hold it. With ``read_only`` nothing
-        is written to it, not even to take back what a killed writer has left half done:
-        such a file is refused.
-        """
+        """Open a file that was made by :meth:`create`."""
         path = as_path("path", path, StudyError)
         if not path.is_file():
             rule = f"{_MUST}, and is no file"
@@ -360,20 +338,20 @@ class EventLog:
             finally:
                 if not is_within and self._connection.in_transaction:
                     run("ROLLBACK")
-        found = []
+        events = []
         with reading(self.path):
             for row in rows:
                 event = event_of(row, after + 1, digest)
                 if seal is None:
                     check_names(event)
                 after, digest = event.number, event.digest
-                found.append(event)
+                events.append(event)
         if seal is not None and seal != [(after, digest)]:
             rule = f"its seal is not that of event {after}: events are missing, or the "
             raise StudyFileError(
                 str(self.path), f"{rule}file was replaced", after, remedy=RESTORE
             )
-        return found
+        return events
 
     def digest_of(self, number: int) -> str | None:
         """Return the checksum that the file has of an event."""
@@ -383,13 +361,10 @@ class EventLog:
         return None if row is None else row[0]
 
     def prefix(self, count: int) -> str:
-        """Return a checksum of the first events as they lie there, "" in format 1.
-
-        Unlike the chain it is one checksum for all: many times as fast.
-        """
+        """Return a checksum of the first events as they lie there, "" in format 1."""
         if self._format == 1:
             return ""
-        found = hashlib.sha256()
+        checksum = hashlib.sha256()
         with self._turn, reading(self.path):
             rows = self._connection.execute(
                 "SELECT number, time, kind || '/' || body || digest FROM events "
@@ -399,9 +374,9 @@ class EventLog:
             while some := rows.fetchmany(_ROWS_AT_ONCE):
                 *numbers, texts = zip(*some, strict=True)
                 # Written out in decimals, times would take longer than all else.
-                found.update(np.array(numbers).tobytes())
-                found.update("".join(texts).encode())
-        return found.hexdigest()
+                checksum.update(np.array(numbers).tobytes())
+                checksum.update("".join(texts).encode())
+        return checksum.hexdigest()
 
     @closed_block
     def writing(self) -> Generator[None]:
@@ -414,13 +389,13 @@ class EventLog:
                 back = ["ROLLBACK TO within", "RELEASE within"]
             else:
                 begin, end, back = "BEGIN IMMEDIATE", "COMMIT", ["ROLLBACK"]
-                self._check_place()
+                self._check_file()
             try:
                 # Ctrl-C while it waits for others raises once it has begun.
                 run(begin)
                 yield
                 if not is_within:
-                    self._check_place()
+                    self._check_file()
                 run(end)
             except BaseException:
                 if self._connection.in_transaction:
@@ -437,7 +412,7 @@ class EventLog:
     @property
     def is_moved(self) -> bool:
         """Whether the file that was opened is no longer the one at its path."""
-        return _place_of(self.path) != self._place
+        return _identity_of(self.path) != self._identity
 
     def wait_at_most(self, seconds: float) -> None:
         """Wait so long for other programs that hold the file, and not two minutes."""
@@ -445,8 +420,8 @@ class EventLog:
         with self._turn, reading(self.path):
             self._connection.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}")
 
-    def _check_place(self) -> None:
-        if _place_of(self.path) != self._place:
+    def _check_file(self) -> None:
+        if _identity_of(self.path) != self._identity:
             raise StudyFileError(
                 str(self.path),
                 "the file was deleted or replaced while it was open; nothing of this "
@@ -474,8 +449,8 @@ class EventLog:
         run = self._connection.execute
         rows = run("SELECT number, time, kind, body, NULL FROM events ORDER BY number")
         chain, digest = [], BEGINNING
-        for place, row in enumerate(rows.fetchall(), 1):
-            digest = event_of(row, place, digest).digest
+        for number, row in enumerate(rows.fetchall(), 1):
+            digest = event_of(row, number, digest).digest
             chain.append((*row[:4], digest))
         run("ALTER TABLE events RENAME TO unchained")
         for statement in _TABLES.split(";")[:-1]:
@@ -499,12 +474,12 @@ class EventLog:
             self._turn,
             writing_to(path),
             renamed_when_whole(path, PRIVATE) as unfinished,
-            closing(sqlite3.connect(unfinished)) as other,
+            closing(sqlite3.connect(unfinished)) as target,
         ):
             # It is no file of ours until it is renamed.
-            other.execute("PRAGMA journal_mode=MEMORY")
-            self._connection.backup(other)
-            other.execute("PRAGMA journal_mode=DELETE")
+            target.execute("PRAGMA journal_mode=MEMORY")
+            self._connection.backup(target)
+            target.execute("PRAGMA journal_mode=DELETE")
 
     def close(self) -> None:
         """Close the file."""
@@ -514,8 +489,8 @@ class EventLog:
 
 def event_of(row: tuple[Any, ...], number: int, before: str) -> Event:
     """Return the event that a row of the file holds, if it follows on a checksum."""
-    found, time, kind, text, stored = row
-    if found != number:
+    row_number, time, kind, text, stored = row
+    if row_number != number:
         raise missing(number)
     if type(time) is not float or type(kind) is not str or type(text) is not str:
         raise broken(number, "a column of it is of another type")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from functools import cache
 from itertools import permutations
@@ -18,11 +19,8 @@ from typing import Annotated, Any, NamedTuple, Self, get_args, get_type_hints
 from bayesduel.arguments.control_characters import json_text, visible
 from bayesduel.errors import StudyError
 
-ANSWERS = ("left", "right", "tie", "skip")
-"""Answers to a question about two arms."""
-
-BEGINNING = ""
-"""The checksum before the first event."""
+ANSWERS = ("left", "right", "tie", "skip")  # Answers to a question about two arms.
+BEGINNING = ""  # The checksum before the first event.
 
 RESTORE = (
     "see what is sound with bayesduel study check, or restore a copy; one of a study "
@@ -78,11 +76,7 @@ class Event(NamedTuple):
         return json_text(known)
 
     def shown(self) -> Event:
-        """Return the event with control characters of names written out.
-
-        Older versions accepted them in names, and whatever prints a name would do what
-        they say. Checksums are those of the event as it is stored.
-        """
+        """Return the event with control characters of names written out."""
         for value in self.body.values():
             kind = type(value)
             # Most events hold nothing else, and there are very many.
@@ -128,10 +122,7 @@ def chained(before: str, number: int, time: float, kind: str, text: str) -> str:
 
 
 def answers_to(number: int, *, worst: bool = False) -> tuple[str, ...]:
-    """Return the possible answers about so many arms: of a set, the best card.
-
-    With ``worst`` the best card, a comma, and the worst one.
-    """
+    """Return the possible answers about so many arms: of a set, the best card."""
     if number == 2:
         return ANSWERS
     cards = [*map(str, range(1, number + 1))]
@@ -153,7 +144,7 @@ class VoteRow(NamedTuple):
 
     arms: tuple[int, ...]  # Both are the same once they were merged: nothing counts.
     counts: tuple[int, ...]
-    told: int = 0  # Ties that the policy is told as votes for the first arm.
+    ties_for_first: int = 0  # Ties that are votes for the first arm to policies.
     key: str = ""  # Identifies the vote in other studies.
     worst: bool = False  # The worst of what the best left: not a vote by itself.
 
@@ -163,10 +154,7 @@ class VoteRow(NamedTuple):
         return 0 if self.worst else sum(self.counts)
 
     def written(self, arms: Any = None) -> list[Any]:
-        """Return what an event holds: five numbers of a pair, lists of a set.
-
-        ``arms`` may be others, or names, in place of these.
-        """
+        """Return what an event holds: five numbers of a pair, lists of a set."""
         shown = self.arms if arms is None else arms
         if len(self.arms) < len(self.counts):
             return [*shown, *self.counts]
@@ -225,7 +213,7 @@ _DUEL = {
 
 
 def _is_duel(value: Any) -> bool:
-    scalars = _all(lambda each: type(each) is bool or _is_number(each))
+    scalars = _all(lambda item: type(item) is bool or _is_number(item))
     return (
         _fits(value, _DUEL)
         and value["first"] != value["second"]
@@ -441,24 +429,12 @@ Record = (
     | JudgeSet | Audited
 )  # fmt: skip
 
+# "gold asked" is GoldAsked.
 _KINDS: dict[str, type[Record]] = {
-    "asked": Asked,
-    "gold asked": GoldAsked,
-    "answered": Answered,
-    "withdrawn": Withdrawn,
-    "undone": Undone,
-    "arm added": ArmAdded,
-    "arm retired": ArmRetired,
-    "arm restored": ArmRestored,
-    "arm renamed": ArmRenamed,
-    "arms merged": ArmsMerged,
-    "imported": Imported,
-    "import undone": ImportUndone,
-    "gold added": GoldAdded,
-    "judge set": JudgeSet,
-    "audited": Audited,
+    re.sub("(?<=[a-z])(?=[A-Z])", " ", kind.__name__).lower(): kind
+    for kind in get_args(Record)
 }
-_NAMES = {kind: name for name, kind in _KINDS.items()}
+NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
 @cache
@@ -480,13 +456,12 @@ def record_of(event: Event) -> Record:
     """Return what an event holds."""
     kind, body = _KINDS.get(event.kind), event.body
     if kind is None:
-        raise StudyError(
-            "study",
+        rule = (
             f"event {event.number} is of the unknown kind {event.kind!r}; a newer "
-            "version wrote it, or it is damaged",
-            event.kind,
-            remedy=f"update bayesduel, or {_SEE}",
+            "version wrote it, or it is damaged"
         )
+        remedy = f"update bayesduel, or {_SEE}"
+        raise StudyError("study", rule, event.kind, remedy=remedy)
     required, checks = _schema(kind)
     for name in required:
         if name not in body:
@@ -503,10 +478,3 @@ def check_names(event: Event) -> None:
     for name in event.body if kind else ():
         if name not in kind._fields:  # pyright: ignore[reportOptionalMemberAccess]
             raise broken(event.number, f"it has an unknown field {short(name)}")
-
-
-def event_of_record(number: int, time: float, record: Record) -> Event:
-    """Return the event that holds a record."""
-    fields = zip(record._fields, record, strict=True)
-    body = {name: value for name, value in fields if value is not None}
-    return Event(number, time, _NAMES[type(record)], body)

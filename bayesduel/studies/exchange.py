@@ -69,14 +69,10 @@ def rows_of(data: Comparisons | Choices) -> list[VoteRow]:
 def fitting_rows(
     state: StudyState, rows: list[VoteRow], names: tuple[str, ...], argument: str
 ) -> list[VoteRow]:
-    """Return rows as a study counts them, arms by their places in it.
-
-    Those of arms that were merged into the same one are left out. A study of sets takes
-    votes between two arms as choices out of these.
-    """
+    """Return rows as a study counts them, arms by their places in it."""
     places = [checked_arm(name, state.arms, argument) for name in names]
-    places = [state.merged.get(place, place) for place in places]
-    found = []
+    places = [state.merged.get(arm, arm) for arm in places]
+    fitting = []
     for row in rows:
         arms = tuple(places[arm] for arm in row.arms)
         of_pairs = len(row.counts) > len(arms)
@@ -92,8 +88,8 @@ def fitting_rows(
             row = row._replace(counts=tuple(count for _, count in both))
             arms = tuple(arm for arm, _ in both)
         if len({*arms}) > 1:
-            found.append(row._replace(arms=arms))
-    return found
+            fitting.append(row._replace(arms=arms))
+    return fitting
 
 
 # Other studies, whose votes are known by their content
@@ -112,19 +108,16 @@ def is_study(path: str | os.PathLike[str]) -> bool:
 
 
 def votes_of_study(
-    other: str | os.PathLike[str],
+    file: str | os.PathLike[str],
 ) -> tuple[tuple[str, ...], list[VoteRow]]:
-    """Return the votes that count in the file of a study, or in its history.
-
-    Between arms that are not retired: their names, and the votes.
-    """
-    events = _events_of(other)
+    """Return the votes that count in the file of a study, or in its history."""
+    events = _events_of(file)
     try:
         state = StudyState.begin(events[0])
         for event in events[1:]:
             state.apply(event)
     except StudyError as error:
-        raise StudyError("other", f"{os.fspath(other)}: {error}", other) from error
+        raise StudyError("other", f"{os.fspath(file)}: {error}", file) from error
     answers, rows = dict(_answers(events)), []
     for unit in state.questions.values():
         if state.is_vote(unit):
@@ -136,10 +129,10 @@ def votes_of_study(
         rows += [row._replace(key=key) for row, key in both if len({*row.arms}) > 1]
     rows = [row for row in rows if not any(state.is_retired[arm] for arm in row.arms)]
     used = sorted({arm for row in rows for arm in row.arms})
-    place = {arm: at for at, arm in enumerate(used)}
+    index = {arm: at for at, arm in enumerate(used)}
     return (
         tuple(state.arms[arm] for arm in used),
-        [row._replace(arms=tuple(place[arm] for arm in row.arms)) for row in rows],
+        [row._replace(arms=tuple(index[arm] for arm in row.arms)) for row in rows],
     )
 
 
@@ -181,8 +174,8 @@ def _keys_of(event: Event, state: StudyState) -> list[str]:
     return [key] * len(rows)
 
 
-def _events_of(other: str | os.PathLike[str]) -> list[Event]:
-    path = as_path("other", other, StudyError)
+def _events_of(file: str | os.PathLike[str]) -> list[Event]:
+    path = as_path("other", file, StudyError)
     content = read_bytes(path, error=StudyError)
     if content.startswith(_SQLITE):
         with closing(EventLog.open(path)) as log:
@@ -244,8 +237,8 @@ def answers_frame(events: Iterable[Event], state: StudyState) -> pd.DataFrame:
             not is_gold and state.is_vote(state.unit_of(question)),
             is_gold, question.twin_of, question.voter, context, question.rule,
             question.seconds, question.cost,
-            *(pd.Timestamp(times[number, told], unit="s", tz="UTC")
-              for told in (False, True)),
+            *(pd.Timestamp(times[number, is_answer], unit="s", tz="UTC")
+              for is_answer in (False, True)),
             json.dumps(shown, ensure_ascii=False), worst,
         )  # fmt: skip
         rows.append(dict(zip(_COLUMNS, row, strict=True)))

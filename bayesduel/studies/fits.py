@@ -24,11 +24,8 @@ if TYPE_CHECKING:
 
 _CHAINS = 4
 
-LOOK = 6e6, 200, 4000
-"""Draws of :func:`fit_votes` for a look at a study."""
-
-MANY = 200
-"""Arms; of more, draws of all pairs take longer than one waits for a look."""
+LOOK = 6e6, 200, 4000  # Draws of :func:`fit_votes` for a look at a study.
+MANY = 200  # Arms; of more, draws of all pairs take longer than one waits for a look.
 
 _NOBODY = "(not said)"
 
@@ -39,10 +36,7 @@ def votes_of(
     *,
     without: Collection[Question] = (),
 ) -> Comparisons | Choices:
-    """Return all votes between arms that are not retired.
-
-    Or those of some questions alone, or all but theirs. Imported ones are among all.
-    """
+    """Return all votes between arms that are not retired."""
     if state.is_of_sets:
         gone = {unit.number for unit in without}
         units = state.questions.values() if only is None else only
@@ -76,16 +70,16 @@ def _choices(state: StudyState, rows: Iterable[VoteRow]) -> Choices:
     # Choices among arms that are not retired. What is chosen of a part of a set has the
     # same probabilities as if that part had been shown.
     arms = state.active
-    place = {arm: at for at, arm in enumerate(arms)}
+    column = {arm: at for at, arm in enumerate(arms)}
     counts: dict[tuple[tuple[int, ...], bool], Counter[int]] = {}
     for row in rows:
-        shown = tuple(sorted(place[arm] for arm in row.arms if arm in place))
+        shown = tuple(sorted(column[arm] for arm in row.arms if arm in column))
         both = zip(row.arms, row.counts, strict=True)
-        best = {place[arm]: count for arm, count in both if arm in place and count}
+        best = {column[arm]: count for arm, count in both if arm in column and count}
         if best and len(shown) > 1:
             counts.setdefault((shown, row.worst), Counter()).update(best)
     if not counts:  # A table needs a row, if of no choice.
-        counts[tuple(place.values()), False] = Counter()
+        counts[tuple(column.values()), False] = Counter()
     offered, chosen = np.zeros((2, len(counts), len(arms)))
     for row, ((shown, _), best) in enumerate(counts.items()):
         offered[row, [*shown]] = 1
@@ -105,16 +99,12 @@ def num_votes_in(data: Comparisons | Choices) -> int:
 
 
 def judged_votes(state: StudyState) -> Comparisons:
-    """Return the votes that were asked for, with who judged, of what, in which order.
-
-    Between arms that are not retired; both orders are one vote, in the first of them.
-    Imported ones do not say who judged them.
-    """
-    place = {arm: at for at, arm in enumerate(state.active)}
+    """Return the votes that were asked for, with judge, context and order shown."""
+    position = {arm: at for at, arm in enumerate(state.active)}
     votes = [
         unit
         for unit in state.questions.values()
-        if state.is_vote(unit) and {*unit.arms} <= set(place)
+        if state.is_vote(unit) and {*unit.arms} <= set(position)
     ]
     columns = {"judge": [unit.voter or _NOBODY for unit in votes]}
     if any(unit.context is not None for unit in votes):
@@ -128,8 +118,8 @@ def judged_votes(state: StudyState) -> Comparisons:
         ]
     return Comparisons.from_rows(
         state.active_names,
-        [place[unit.left] for unit in votes],
-        [place[unit.right] for unit in votes],
+        [position[unit.left] for unit in votes],
+        [position[unit.right] for unit in votes],
         np.array([state.rows_of(unit)[0].counts for unit in votes]).reshape(-1, 3),
         order_known=True,
         columns=columns,
@@ -145,11 +135,7 @@ def fit_votes(
     votes: Comparisons | Choices | None = None,
     **options: Any,
 ) -> Fit:
-    """Fit the model of the study, with as many draws as make that many numbers.
-
-    To its votes, or to others of the same arms. By its quickest method: chains would
-    take seconds for every look.
-    """
+    """Fit the model of the study, with as many draws as make that many numbers."""
     # A question of a policy of counts needs none of it, and comes sooner without.
     from bayesduel.models.fit.fitting import fit
 
@@ -163,14 +149,9 @@ def fit_votes(
         # In the beginning no arm has been compared.
         warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
         return fit(
-            model,
-            votes,
-            method=model.methods[0],
-            rng_key=state.settings.seed,
-            num_chains=_CHAINS,
-            num_draws=draws,
-            **options,
-        )
+            model, votes, method=model.methods[0], rng_key=state.settings.seed,
+            num_chains=_CHAINS, num_draws=draws, **options,
+        )  # fmt: skip
 
 
 def leader_of(posterior: Fit) -> str | None:
@@ -228,7 +209,7 @@ class Standing:
         def cell(value: float | None, digits: str) -> str:
             return "-" if value is None else format(value, digits)
 
-        ends = [cell(each, "z.3f") for each in (self.score_lower, self.score_upper)]
+        ends = [cell(end, "z.3f") for end in (self.score_lower, self.score_upper)]
         return {
             "part": str(self.part),
             "rank": rank,
@@ -247,10 +228,7 @@ class Standing:
 def standings_of(
     posterior: Fit, probability: float, *, full: bool = True
 ) -> tuple[tuple[Standing, ...], dict[str, Any]]:
-    """Return the arms, the best first, and what the numbers mean, as a fit has it.
-
-    Unless ``full``, without ranks and probabilities, which need draws of all pairs.
-    """
+    """Return the arms, the best first, and what the numbers mean, as a fit has it."""
     from bayesduel.models.fit.tables import standing_columns
 
     if full:
@@ -268,10 +246,10 @@ def standings_of(
     arms = [posterior.arm_names.index(name) for name in names]
     columns |= {name: values[arms] for name, values in shares.items()}
     rows = []
-    for place, name in enumerate(names):
+    for row, name in enumerate(names):
         cells: dict[str, Any] = {"arm": name}
         for field in fields(Standing)[1:]:
-            value = columns[field.name][place]
+            value = columns[field.name][row]
             number = float if field.type == "float | None" else int
             cells[field.name] = None if math.isnan(value) else number(value)
         rows.append(Standing(**cells))
@@ -291,8 +269,8 @@ def _counts_of(choices: Choices, names: list[str]) -> dict[str, np.ndarray]:
     stood = choices.counts[~worst].sum(axis=1) @ choices.offered[~worst]
     best, last = (choices.counts[rows].sum(axis=0)[:-1] for rows in (~worst, worst))
     lost = last if worst.any() else stood - best
-    found = {"comparisons": stood, "wins": best, "losses": lost, "ties": 0.0 * best}
-    return {name: values[places] for name, values in found.items()}
+    columns = {"comparisons": stood, "wins": best, "losses": lost, "ties": 0.0 * best}
+    return {name: values[places] for name, values in columns.items()}
 
 
 def _columns_by_moments(

@@ -26,11 +26,8 @@ if TYPE_CHECKING:
     from bayesduel.stopping.base import StoppingRule
 
 
-_STAND_IN = "d-ts+"
-"""In place of policies that no kernel plays."""
-
-_SEED = 1
-"""Folded into that of the study: the draws are not those of its questions."""
+_STAND_IN = "d-ts+"  # In place of policies that no kernel plays.
+_SEED = 1  # Folded into that of the study: the draws are not those of its questions.
 
 
 @dataclass(frozen=True)
@@ -95,8 +92,8 @@ class Forecast:
             return "none: it names an arm now"
         most = f"more than {self.most_votes:,}"
         low, mid, high = (
-            most if each is None else f"{each:,}"
-            for each in (line.lower, line.median, line.upper)
+            most if votes is None else f"{votes:,}"
+            for votes in (line.lower, line.median, line.upper)
         )
         if line.lower is None:
             share = f"{line.undecided:.0%} of the simulated studies"
@@ -120,11 +117,14 @@ def forecast_of(
     lines = []
     for name, rule in simulated_rules(settings, posterior).items():
         needed = votes_needed(state, rule, truths, most_votes, settings.seed)
-        found = np.quantile(needed, [tail, 0.5, 1.0 - tail], method="inverted_cdf")
+        quantiles = np.quantile(needed, [tail, 0.5, 1.0 - tail], method="inverted_cdf")
         lines.append(
             ForecastLine(
                 name,
-                *(int(each) if math.isfinite(each) else None for each in found),
+                *(
+                    int(quantile) if math.isfinite(quantile) else None
+                    for quantile in quantiles
+                ),
                 undecided=float(np.isinf(needed).mean()),
                 within_budget=None if left is None else float((needed <= left).mean()),
             )
@@ -136,11 +136,7 @@ def forecast_of(
 
 
 def votes_left(state: StudyState) -> int | None:
-    """Return how many votes may still come, by budget and cost; None without either.
-
-    Contradictions come as often as so far, and a vote costs what votes have cost: with
-    gold questions, skips and whatever else was paid.
-    """
+    """Return how many votes may still come, by budget and cost; None without either."""
     budget, cost = state.settings.budget, state.settings.spending.cost
     left = []
     if budget is not None:
@@ -158,20 +154,16 @@ def votes_needed(
     most_votes: int,
     seed: int,
 ) -> Float64[np.ndarray, " run"]:
-    """Play a study on with each matrix; return the votes until the rule names an arm.
-
-    Infinite where that takes more than ``most_votes``. Of votes without ties, so many
-    more are needed as ties have come so far.
-    """
+    """Play a study on with each matrix; return the votes until an arm is named."""
     both = np.ix_(state.active, state.active)
     if isinstance(rule, AnytimeEvidence):
-        now = evidence_in_order(state, rule).found
+        now = evidence_in_order(state, rule).outcome
     else:
         now = rule.evaluate(state.wins[both])
     if now.stopped:
         return np.zeros(len(truths))
     share = _decisive_share(state)
-    rounds = [event.duel["round"] for event in state.told if event.duel]
+    rounds = [event.duel["round"] for event in state.policy_events if event.duel]
     kernel = asking_kernel(
         _who_asks(state)[0],
         len(state.active),
@@ -191,7 +183,7 @@ def _votes_of(state: StudyState) -> Int[np.ndarray, "vote 3"]:
     # a coin for the policy, and none for the rules.
     both, votes = np.ix_(state.active, state.active), []
     won = state.wins[both].astype(np.int64)
-    for counts, counted in ((won, 1), (state.told_wins[both] - won, 0)):
+    for counts, counted in ((won, 1), (state.policy_wins[both] - won, 0)):
         first, second = np.nonzero(counts)
         pairs = np.column_stack([first, second, np.full(len(first), counted)])
         votes.append(np.repeat(pairs, counts[first, second], axis=0))
@@ -199,10 +191,7 @@ def _votes_of(state: StudyState) -> Int[np.ndarray, "vote 3"]:
 
 
 def simulated_rules(settings: Settings, posterior: Fit) -> dict[str, StoppingRule]:
-    """Return the rules of ``status`` that a simulation can look at.
-
-    Without "posterior" where that is no closed form.
-    """
+    """Return the rules of ``status`` that a simulation can look at."""
     weight = 1.0 / len(settings.arms)
     anytime = AnytimeEvidence(settings.delta, width=settings.width, weight=weight)
     rules: dict[str, StoppingRule] = {"anytime": anytime}
@@ -220,12 +209,7 @@ def _decisive_share(state: StudyState) -> float:
 
 
 def who_is_simulated(settings: Settings) -> tuple[str | PolicyBase, str]:
-    """Return who asks as the study does, or nearly, and what to say of it.
-
-    Expected information is played by its kernel where the model is a Beta distribution
-    per pair, with the prior of the study. On a scale there is no kernel, and the pair
-    with the fewest votes stands in.
-    """
+    """Return who asks as the study does, or nearly, and what to say of it."""
     if settings.policy != "information":
         return settings.policy, ""
     if not isinstance(settings.model, PairwiseBeta):
@@ -253,10 +237,10 @@ def _who_asks(state: StudyState) -> tuple[str | PolicyBase, str]:
 def _remarks(state: StudyState) -> list[str]:
     settings, share = state.settings, _decisive_share(state)
     taken_back = any(
-        each.withdrawn or each.answer != each.first_answer
-        for each in state.questions.values()
+        question.withdrawn or question.answer != question.first_answer
+        for question in state.questions.values()
     )
-    found = (
+    remarks = (
         (True, _who_asks(state)[1]),
         (taken_back or state.open,
          "votes that are out or were taken back count for nothing here"),
@@ -269,4 +253,4 @@ def _remarks(state: StudyState) -> list[str]:
         (len(settings.stop_when) > 1,
          "the asking is taken to go on until the rule of each line stops"),
     )  # fmt: skip
-    return [text for holds, text in found if holds and text]
+    return [text for holds, text in remarks if holds and text]

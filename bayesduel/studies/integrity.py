@@ -49,7 +49,7 @@ class IntegrityReport:
     @property
     def later_answers(self) -> tuple[Event, ...]:
         """Answers behind the fault, to be told again by hand."""
-        return tuple(each for each in self.later if each.kind == "answered")
+        return tuple(event for event in self.later if event.kind == "answered")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a new study of the sound events.
@@ -81,10 +81,10 @@ class ForeignQuestion(NamedTuple):
 
     event: int
     question: int
-    asked: str
+    actual: str
     """The question that was asked, and on whose behalf."""
 
-    own: str
+    expected: str
     """The question that a replay asks in its place, or why it asks none."""
 
 
@@ -98,7 +98,7 @@ class VerifiedQuestions:
         That were asked.
     foreign : tuple of ForeignQuestion
         Those of them that the rules of the study would not have asked; each has
-        ``event``, ``question``, ``asked`` and ``own``, which is what they would have.
+        ``event``, ``question``, ``actual`` and ``expected``, which is what they would.
     """
 
     questions: int
@@ -145,44 +145,44 @@ def verify_study(path: str | os.PathLike[str]) -> VerifiedQuestions:
         state, foreign = StudyState.begin(first), []
         rule = rule_of(state.settings)
         for event in others:
-            asked = event.kind in ("asked", "gold asked") and record_of(event.shown())
-            if not isinstance(asked, Asked | GoldAsked):
+            record = event.kind in ("asked", "gold asked") and record_of(event.shown())
+            if not isinstance(record, Asked | GoldAsked):
                 state.apply(event)
                 continue
-            pool, context = state.settings.contexts, asked.context
+            pool, context = state.settings.contexts, record.context
             is_of_pool = isinstance(context, str) and context in pool
             given = None if is_of_pool else context
-            ours = next_question(state, rule, asked.judge, given, event.time)
+            ours = next_question(state, rule, record.judge, given, event.time)
             if is_of_pool and not isinstance(ours, str):
                 # Whoever asks may have named one of the pool.
                 ours = ours._replace(context=context)
             state.apply(event)
-            if isinstance(ours, str) or _essence(ours) != _essence(asked):
+            if isinstance(ours, str) or _essence(ours) != _essence(record):
                 says = ours if isinstance(ours, str) else _words(state, ours)
-                question = asked.question, _words(state, asked), says
+                question = record.question, _words(state, record), says
                 foreign.append(ForeignQuestion(event.number, *question))
-            elif isinstance(asked, Asked) and asked.duel is not None:
+            elif isinstance(record, Asked) and record.duel is not None:
                 rule.accepted(state)
     return VerifiedQuestions(len(state.questions), tuple(foreign))
 
 
-def _essence(asked: Asked | GoldAsked) -> Asked | GoldAsked:
+def _essence(question: Asked | GoldAsked) -> Asked | GoldAsked:
     # What of a question is the same on every machine: sums in another order have other
     # last digits.
-    if isinstance(asked, GoldAsked):
-        return asked
-    duel = asked.duel
+    if isinstance(question, GoldAsked):
+        return question
+    duel = question.duel
     if duel is not None:
         duel = {name: duel[name] for name in ("first", "second", "votes")}
-    return asked._replace(information=None, reason="", duel=duel)
+    return question._replace(information=None, reason="", duel=duel)
 
 
-def _words(state: StudyState, asked: Asked | GoldAsked) -> str:
-    if isinstance(asked, GoldAsked):
-        names, rule = state.golds[asked.gold], "gold"
-        shown = [names[place] for place in asked.places]
+def _words(state: StudyState, question: Asked | GoldAsked) -> str:
+    if isinstance(question, GoldAsked):
+        names, rule = state.golds[question.gold], "gold"
+        shown = [names[index] for index in question.places]
     else:
-        shown, rule = [state.arms[arm] for arm in asked.arms], asked.rule
+        shown, rule = [state.arms[arm] for arm in question.arms], question.rule
     return f"{' against '.join(shown)} for {rule}"
 
 
@@ -207,8 +207,8 @@ def check_study(path: str | os.PathLike[str]) -> IntegrityReport:
     ...     path = pathlib.Path(folder, "drinks.study")
     ...     with Study.create(path, ["tea", "milk"], "balanced") as study:
     ...         _ = study.tell(study.ask()[0], "left")
-    ...     found = check_study(path)
-    >>> len(found.events), found.votes, found.fault
+    ...     report = check_study(path)
+    >>> len(report.events), report.votes, report.fault
     (3, 1, '')
     """
     path = as_path("path", path, StudyError)
@@ -234,29 +234,27 @@ def _read(path: Path) -> list[Event]:
         with closing(EventLog.open(path, read_only=True)) as log:
             return log.read(0)
     except BayesduelError:
-        if not any(each.exists() for each in beside):
+        if not any(file.exists() for file in beside):
             raise
     # What a killed writer has left is taken in, or back, in a copy.
     with tempfile.TemporaryDirectory() as folder:
-        for each in filter(Path.exists, (path, *beside)):
-            shutil.copy(each, folder)
+        for file in filter(Path.exists, (path, *beside)):
+            shutil.copy(file, folder)
         with closing(EventLog.open(Path(folder, path.name))) as log:
             return log.read(0)
 
 
-def _replayed(
-    events: list[Event],
-) -> tuple[StudyState | None, tuple[Event, ...], str]:
+def _replayed(events: list[Event]) -> tuple[StudyState | None, tuple[Event, ...], str]:
     # The state after the events that follow on one another, these, and the fault.
     state = None
-    for place, event in enumerate(events):
+    for count, event in enumerate(events):
         try:
             if state is None:
                 state = StudyState.begin(event)
             else:
                 state.apply(event)
         except StudyError as error:
-            return state, tuple(events[:place]), error.rule
+            return state, tuple(events[:count]), error.rule
     return state, tuple(events), "" if events else "there is no event"
 
 
@@ -330,30 +328,26 @@ type Row = tuple[int, float, str, str, str | None]
 
 
 def _rows_in(data: bytes) -> dict[int, list[Row]]:
-    """Return the rows of events that the bytes of a file hold, by their number.
-
-    Of one number there may be several: SQLite leaves copies behind. Rows of the first
-    format, without a checksum, are returned where none has one.
-    """
-    found: dict[int, list[Row]] = {}
-    for place in _HEAD.finditer(data):
-        for row in _rows_at(data, place.start()):
-            rows = found.setdefault(row[0], [])
+    """Return the rows of events that the bytes of a file hold, by their number."""
+    by_number: dict[int, list[Row]] = {}
+    for match in _HEAD.finditer(data):
+        for row in _rows_at(data, match.start()):
+            rows = by_number.setdefault(row[0], [])
             if row not in rows:
                 rows.append(row)
     chained = {
         number: [row for row in rows if row[-1] is not None]
-        for number, rows in found.items()
+        for number, rows in by_number.items()
     }
-    return {number: rows for number, rows in chained.items() if rows} or found
+    return {number: rows for number, rows in chained.items() if rows} or by_number
 
 
 def _num_sealed(data: bytes) -> int:
     """Return how many events a file held when it was last written to, 0 if unknown."""
     counts = [0]
-    for found in _SEAL.finditer(data):
-        size = _INTEGER_BYTES[found[1][0]]
-        number, digest = data[found.end() :][:size], data[found.end() + size :][:64]
+    for match in _SEAL.finditer(data):
+        size = _INTEGER_BYTES[match[1][0]]
+        number, digest = data[match.end() :][:size], data[match.end() + size :][:64]
         if _DIGEST.fullmatch(digest):
             counts.append(int.from_bytes(number, "big"))
     return max(counts)
@@ -431,10 +425,10 @@ def _contents(data: bytes, start: int, size: int) -> Iterator[bytes]:
 def _number_at(data: bytes, at: int) -> tuple[int, int]:
     """Return the number of variable length at a place, and the place behind it."""
     value = 0
-    for place in range(at, min(at + 8, len(data))):
-        value = value << 7 | data[place] & 0x7F
-        if data[place] < 0x80:
-            return value, place + 1
+    for position in range(at, min(at + 8, len(data))):
+        value = value << 7 | data[position] & 0x7F
+        if data[position] < 0x80:
+            return value, position + 1
     return 0, len(data) + 1
 
 

@@ -18,11 +18,8 @@ from bayesduel.studies.fits import LOOK, fit_votes, leader_of
 from bayesduel.studies.state import MIRRORED, Question, StudyState
 from bayesduel.studies.stopping import StoppingLine, leaders_without, stopping_of
 
-_FEWEST = 20
-"""Answers from which an alpha of implied pairs has an interval."""
-
-_QUANTILE = 1.96
-"""Quantile of the normal distribution, for 95 %."""
+_FEWEST = 20  # Answers from which an alpha of implied pairs has an interval.
+_QUANTILE = 1.96  # Quantile of the normal distribution, for 95 %.
 
 _HEADS = (
     "Gold: questions whose answer is known, right of answered. {} Seconds: median of "
@@ -73,13 +70,10 @@ def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float:
     >>> round(krippendorff_alpha(["aa", "aa", "bb", "ab"]), 3)
     0.533
     """
-    whole = [list(unit) for unit in units if len(unit) > 1]
+    whole = [Counter(unit) for unit in units if len(unit) > 1]
     names = {answer: None for unit in whole for answer in unit}
-    place = {answer: number for number, answer in enumerate(names)}
-    counts = np.zeros((len(whole), len(names)))
-    for row, unit in enumerate(whole):
-        for answer in unit:
-            counts[row, place[answer]] += 1
+    counts = np.array([[float(unit[name]) for name in names] for unit in whole])
+    counts = counts.reshape(len(whole), len(names))
     answers, totals = counts.sum(axis=1), counts.sum(axis=0)
     number = totals.sum()
     # Ordered pairs of different answers, each unit weighted to its number of answers.
@@ -106,10 +100,7 @@ _Reading = Callable[[Question, str | None], list[tuple[Judged, int]]]
 
 
 class Said(NamedTuple):
-    """The answer to a question about the same arms: the place of an arm, -1 for a tie.
-
-    Places are those among the arms in ascending order.
-    """
+    """The place of an arm among those judged, in ascending order; -1 for a tie."""
 
     named: int
     question: int
@@ -127,10 +118,7 @@ def of_the_same(question: Question, answer: str | None) -> list[tuple[Judged, in
 
 
 def of_pairs(question: Question, answer: str | None) -> list[tuple[Judged, int]]:
-    """Return what an answer implies of pairs: sets are seldom shown twice, pairs often.
-
-    The best arm was preferred to each other one, and each of the rest to the worst.
-    """
+    """Return what an answer implies of pairs, the best arm before each other one."""
     context, named = _context_of(question), _arms_in(question, answer)
     preferred = [(arm, other) for arm in named[:1] for other in question.arms]
     preferred += [(arm, worst) for worst in named[1:] for arm in question.arms
@@ -150,23 +138,19 @@ def _context_of(question: Question) -> str | None:
 def _arms_in(question: Question, answer: str | None) -> list[int]:
     if answer in (None, "tie", "skip", "nothing"):
         return []
-    return [question.arms[place] for place in named_places(answer)]
+    return [question.arms[index] for index in named_places(answer)]
 
 
 def said_in_turn(
     state: StudyState, reading: _Reading = of_the_same
 ) -> list[dict[str, Said]]:
-    """Return what judges with a name said of the same, both orders as one.
-
-    By judge: of what was judged, for the first time, for the second time ...; where two
-    or more did.
-    """
+    """Return what judges with a name said of the same, both orders as one."""
     answers: dict[Judged, list[tuple[str, int, int]]] = {}
     for unit in state.questions.values():
         if unit.gold is None and (voter := unit.voter) is not None:
             for judged, named in reading(unit, unit.outcome):
                 answers.setdefault(judged, []).append((voter, named, unit.number))
-    found: list[dict[str, Said]] = []
+    shared: list[dict[str, Said]] = []
     for same in answers.values():
         if len(same) == 1:  # Of many arms most pairs are.
             continue
@@ -177,8 +161,8 @@ def said_in_turn(
                 turns.append({})
             turns[times[voter]][voter] = Said(named, number)
             times[voter] += 1
-        found += [turn for turn in turns if len(turn) > 1]
-    return found
+        shared += [turn for turn in turns if len(turn) > 1]
+    return shared
 
 
 def _alike_to_others(shared: Iterable[dict[str, Said]]) -> dict[str, tuple[int, int]]:
@@ -206,12 +190,7 @@ def _alike_to_oneself(
 
 
 def alpha_of(shared: Iterable[dict[str, Said]], size: int) -> float:
-    """Return Krippendorff's alpha of what was said of sets of so many arms, or pairs.
-
-    Each of them counts once for each way to number its arms in turn: which arm comes
-    first says nothing, and must not make one answer more usual than another. So 0 is
-    what judges come to who name any arm of a set as often.
-    """
+    """Return Krippendorff's alpha, each unit for all ways to number its arms."""
     return krippendorff_alpha(
         [
             answer.named if answer.named == _TIE else (answer.named + first) % size
@@ -329,15 +308,15 @@ def _card_shares(
     named = [named_places(question.answer or "skip") for question in answered]
     counts = Counter(places[-1 if worst else 0] for places in named if places)
     number = counts.total()
-    found = []
+    shares = []
     for card in range(size):
         low = high = share = None
         if number:
             share = counts[card] / number
             # The errors of all intervals of a judge are 5 % together.
             low, high = share_interval(counts[card], number, 1.0 - 0.05 / size)
-        found.append(CardShare(counts[card], share, low, high))
-    return tuple(found)
+        shares.append(CardShare(counts[card], share, low, high))
+    return tuple(shares)
 
 
 def _card_words(name: str, shares: tuple[CardShare, ...], what: str) -> list[str]:
@@ -345,9 +324,10 @@ def _card_words(name: str, shares: tuple[CardShare, ...], what: str) -> list[str
     number = sum(card.chosen for card in shares)
     even = 1.0 / max(1, len(shares))
     return [
-        f"{name} names card {place} the {what} in {card.share:.0%} of {number} answers "
-        f"({card.lower:.0%} to {card.upper:.0%}), where {even:.0%} would be even"
-        for place, card in enumerate(shares, 1)
+        f"{name} names card {position} the {what} in {card.share:.0%} of {number} "
+        f"answers ({card.lower:.0%} to {card.upper:.0%}), "
+        f"where {even:.0%} would be even"
+        for position, card in enumerate(shares, 1)
         if card.lower is not None
         and card.upper is not None
         and not card.lower <= even <= card.upper
@@ -564,35 +544,35 @@ class JudgeTable:
         stopping : tuple of StoppingLine
             What its rules say.
         """
-        found = []
+        remarks = []
         if self.alpha is not None:
-            found.append(
+            remarks.append(
                 f"agreement between judges: Krippendorff's alpha {self.alpha:.2f}, of "
                 f"{self.alpha_units} times that two or more have judged the same"
             )
         if self.implied is not None:
-            found.append(self.implied.words())
+            remarks.append(self.implied.words())
         for line in self.lines:
-            found += _card_words(line.name, line.best_at, "best")
-            found += _card_words(line.name, line.worst_at, "worst")
+            remarks += _card_words(line.name, line.best_at, "best")
+            remarks += _card_words(line.name, line.worst_at, "worst")
         changing = [
-            f"{judge} ({other or 'nobody'})"
-            for judge, other in (self.leaders_without or {}).items()
-            if other != leader
+            f"{judge} ({new_leader or 'nobody'})"
+            for judge, new_leader in (self.leaders_without or {}).items()
+            if new_leader != leader
         ]
         if changing:
-            found.append(
+            remarks.append(
                 f"another arm leads without the votes of {', '.join(changing)}"
             )
         elif self.leaders_without and leader is not None:
-            found.append("the same arm leads without the votes of any one judge")
+            remarks.append("the same arm leads without the votes of any one judge")
         if self.everyone is not None:
             aside = ", ".join(line.name for line in self.lines if line.is_aside)
-            found += [
+            remarks += [
                 f"set aside, as too few of their gold questions were right: {aside}",
                 self.everyone.words(leader, stopping),
             ]
-        return tuple(found)
+        return tuple(remarks)
 
     def heads_words(self) -> str:
         """Say what the columns of the table of judges show."""
@@ -610,11 +590,7 @@ class JudgeTable:
 def judge_table(
     state: StudyState, *, leave_out: bool, everyone: bool = False
 ) -> JudgeTable:
-    """Return what is known of the judges of a study.
-
-    With ``leave_out`` also who would lead without each of them, a fit for each; with
-    ``everyone`` also what would be said if nobody were set aside.
-    """
+    """Return what is known of the judges of a study."""
     answers: dict[str | None, list[Question]] = {}
     for question in state.questions.values():
         if question.answer is not None and not question.withdrawn:
@@ -626,12 +602,12 @@ def judge_table(
     alpha = alpha_of(shared, state.settings.choose_from)
     with_all = None
     if everyone and any(line.is_aside for line in lines):
-        other = state.with_everyone()
-        posterior = fit_votes(other, *LOOK)
+        full_state = state.with_everyone()
+        posterior = fit_votes(full_state, *LOOK)
         with_all = WithEveryone(
-            votes=other.num_votes - state.num_votes,
+            votes=full_state.num_votes - state.num_votes,
             leader=leader_of(posterior),
-            stopping=stopping_of(other, posterior),
+            stopping=stopping_of(full_state, posterior),
         )
     return JudgeTable(
         lines=lines,
@@ -654,9 +630,11 @@ def _line(
     words = Counter(question.answer for question in usual)
     sides = words["left"] + words["right"]
     low, high = share_interval(words["left"], sides) if sides else (None, None)
-    times = [each.seconds for each in answered if each.seconds is not None]
+    times = [question.seconds for question in answered if question.seconds is not None]
     gold = [
-        each for each in answered if each.gold is not None and each.answer != "skip"
+        question
+        for question in answered
+        if question.gold is not None and question.answer != "skip"
     ]
     size, worst = state.settings.choose_from, state.settings.worst
     of_sets = usual if state.is_of_sets else []
@@ -671,7 +649,7 @@ def _line(
     contradictions = 0
     for unit in usual:
         if unit.outcome is not None and unit.twin is not None:
-            first, second = (each.answer for each in state.orders_of(unit))
+            first, second = (question.answer for question in state.orders_of(unit))
             both = first in MIRRORED and second in MIRRORED
             contradictions += both and first != MIRRORED[str(second)]
     return JudgeLine(
@@ -684,12 +662,12 @@ def _line(
         left_lower=low,
         left_upper=high,
         gold=len(gold),
-        gold_right=sum(each.is_right for each in gold),
+        gold_right=sum(question.is_right for question in gold),
         is_aside=state.record(judge).is_aside,
         seconds=median(times) if times else None,
-        too_fast=sum(each < state.settings.judging.quickest for each in times),
+        too_fast=sum(time < state.settings.judging.quickest for time in times),
         contradictions=contradictions,
-        cost=math.fsum(each.cost or 0.0 for each in answered),
+        cost=math.fsum(question.cost or 0.0 for question in answered),
         best_at=_card_shares(usual, size) if state.is_of_sets else (),
         worst_at=_card_shares(usual, size, worst=True) if worst else (),
         **agreement,

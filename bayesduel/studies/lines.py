@@ -52,14 +52,14 @@ def answer_line(study: Study, line: str) -> str:
     given: Any = None
     try:
         given = json.loads(line)
-        found = _done(study, given)
+        reply = _done(study, given)
     except (ArgumentError, BayesduelError, OSError) as error:
-        found = {"error": str(error)}
+        reply = {"error": str(error)}
     except (ValueError, RecursionError) as error:
-        found = {"error": f"the line must be JSON: {error}"}
+        reply = {"error": f"the line must be JSON: {error}"}
     if isinstance(given, dict) and "id" in given:
-        found["id"] = given["id"]
-    return json_text(_finite(found), allow_nan=False)
+        reply["id"] = given["id"]
+    return json_text(_finite(reply), allow_nan=False)
 
 
 def _done(study: Study, given: Any) -> dict[str, Any]:
@@ -78,14 +78,14 @@ def _done(study: Study, given: Any) -> dict[str, Any]:
         if name not in members:
             takes = ", ".join(members) or "nothing"
             return {"error": f"{word} has no {name!r}; it takes {takes}"}
-    found = method(**known)
+    result = method(**known)
     if word == "ask":
-        tickets = [asdict(ticket) for ticket in found]
+        tickets = [asdict(ticket) for ticket in result]
         return {"tickets": tickets, "resting": study.resting}
     if word == "status":
-        return {"status": found.as_dict()}
+        return {"status": result.as_dict()}
     remark = {"remark": study.remark} if word in ("tell", "skip") else {}
-    return {"new": found is not False, **(remark if study.remark else {})}
+    return {"new": result is not False, **(remark if study.remark else {})}
 
 
 _WORDS = (

@@ -22,17 +22,11 @@ _PAIRS_OF_A_VOTE = 2**11
 
 
 class PolicyFollower:
-    """Follows the events of a study, and says what a policy asks for next.
-
-    As in :class:`bayesduel.Player`, everything is a function of the events: what is
-    random about one is a function of its number. Questions of another ``program``, as
-    in files of older versions, are votes that nobody asked for: they were not in the
-    state that chose them.
-    """
+    """Follows the events of a study, and says what a policy asks for next."""
 
     def __init__(self, policy: PolicyBase, state: StudyState) -> None:
         self.positions = state.active
-        self._place = {arm: place for place, arm in enumerate(self.positions)}
+        self._index_of = {arm: index for index, arm in enumerate(self.positions)}
         features = getattr(state.model, "features", None)
         self._stepper = stepper_of(
             with_prices(with_features(policy, features), state.pair_prices),
@@ -61,10 +55,10 @@ class PolicyFollower:
             read, memory = self._before
         return self._epoch, read, self._stepper.packed(memory)
 
-    def resume(self, found: tuple[int, int, Memory], state: StudyState) -> bool:
+    def resume(self, snapshot: tuple[int, int, Memory], state: StudyState) -> bool:
         """Go on from :meth:`snapshot`; say whether it is of this study."""
-        epoch, read, memory = found
-        if epoch != state.epoch or read > len(state.told):
+        epoch, read, memory = snapshot
+        if epoch != state.epoch or read > len(state.policy_events):
             return False
         self._read, self.memory = read, self._stepper.restored(memory)
         return True
@@ -73,16 +67,11 @@ class PolicyFollower:
         """Take in what has happened since."""
         if self._unstored is not None and self._unstored[0] != state.last + 1:
             self.take_back()
-        self._follow(state.told[self._read :])
-        self._read = len(state.told)
+        self._follow(state.policy_events[self._read :])
+        self._read = len(state.policy_events)
 
     def next_duel(self, state: StudyState) -> dict[str, Any] | None:
-        """Return what the policy asks for at the next event, None for nothing.
-
-        Where another event comes instead, the question is taken back. That takes a copy
-        from before: of many arms it is not made for every question, and what came after
-        it is gone through again.
-        """
+        """Return what the policy asks for at the next event, None for nothing."""
         self.follow(state)
         if self._unstored is None:
             since = None if self._before is None else self._read - self._before[0]
@@ -114,22 +103,23 @@ class PolicyFollower:
             (self._read, self.memory), self._before = self._before, None
             self._unstored = None
 
-    def _follow(self, told: Sequence[PolicyEvent]) -> None:
+    def _follow(self, policy_events: Sequence[PolicyEvent]) -> None:
         program = self._stepper.program
-        for place, event in enumerate(told):
-            self._stepper.expect(len(told) - place)
+        for index, event in enumerate(policy_events):
+            self._stepper.expect(len(policy_events) - index)
             if event.duel is None:
                 if program in (None, event.program):
                     self._stepper.ask(self.memory, event.number)
                 continue
+            # Those of another program, as in older files, are votes nobody asked for.
             question, duel = None, event.duel
             if duel and program in (None, duel.get("program")):
                 known = {name: duel[name] for name in Question._fields if name in duel}
                 for name in ("champion", "first", "second"):
-                    known[name] = self._place[known[name]]
+                    known[name] = self._index_of[known[name]]
                 known["note"] = tuple(duel.get("note", ()))
                 question = Question(**known)
-            pair = self._place[event.first], self._place[event.second]
+            pair = self._index_of[event.first], self._index_of[event.second]
             given = self.memory, event.number, question, pair
             self._stepper.tell(*given, event.wins, event.votes)
 
@@ -142,7 +132,7 @@ class PolicyRule(Rule):
         # What it differs in from its defaults takes a millisecond to find.
         self._name = policy.label
         self._follower: PolicyFollower | None = None
-        self._found: Any = None
+        self._snapshot: Any = None
         self._recalled = 0
 
     def prepare(self, state: StudyState) -> None:
@@ -155,9 +145,10 @@ class PolicyRule(Rule):
     def _followed(self, state: StudyState) -> PolicyFollower:
         if self._follower is None or not self._follower.is_of(state):
             self._follower = PolicyFollower(self._policy, state)
-            found, self._found, self._recalled = self._found, None, 0
-            if found is not None and self._follower.resume(found, state):
-                self._recalled = found[1]
+            snapshot, self._snapshot = self._snapshot, None
+            self._recalled = 0
+            if snapshot is not None and self._follower.resume(snapshot, state):
+                self._recalled = snapshot[1]
         self._follower.follow(state)
         return self._follower
 
@@ -181,9 +172,9 @@ class PolicyRule(Rule):
             pair = first, second
             return question_about(pair, policy, reason, request=number, duel=duel)
         among = near_pairs(allowed, first, second)
-        pair = least_of(state.told_pairs, among, generator(state, number))
-        asked = f"{state.arms[first]} against {state.arms[second]}"
-        reason = f"in place of {asked}, which may not be asked here"
+        pair = least_of(state.policy_pairs, among, generator(state, number))
+        wanted = f"{state.arms[first]} against {state.arms[second]}"
+        reason = f"in place of {wanted}, which may not be asked here"
         return question_about(pair, policy, reason, duel=duel)
 
     def accepted(self, state: StudyState) -> None:
@@ -195,10 +186,10 @@ class PolicyRule(Rule):
         """Return where the policy is, if it has come far since the last snapshot."""
         if self._follower is None or not self._follower.is_of(state):
             return None
-        found = self._follower.snapshot()
-        is_far = found[1] - self._recalled >= snapshots.EVERY_TOLD
-        return found if is_far else None
+        policy = self._follower.snapshot()
+        is_far = policy[1] - self._recalled >= snapshots.EVERY_TOLD
+        return policy if is_far else None
 
-    def recall(self, found: Any) -> None:
+    def recall(self, snapshot: Any) -> None:
         """Go on from a snapshot, where that is of the same beginning."""
-        self._found = found
+        self._snapshot = snapshot

@@ -12,16 +12,9 @@ import numpy as np
 from jaxtyping import Bool
 
 from bayesduel.errors import StudyError, UnknownNameError, errors_about, near_and_all
+from bayesduel.studies import rules
 from bayesduel.studies.events import Asked, GoldAsked
-from bayesduel.studies.rules import (
-    Balanced,
-    Information,
-    Rule,
-    SetRule,
-    generator,
-    least_of,
-    question_about,
-)
+from bayesduel.studies.rules import Rule
 from bayesduel.studies.settings import RULES, Settings
 from bayesduel.studies.state import StudyState
 from theory import pair_prices
@@ -31,19 +24,18 @@ if TYPE_CHECKING:
     from bayesduel.policies.policy import PolicyBase
 
 
-_MOST_OPEN = 1000
-"""Questions of one judge without an answer."""
-
-_ROUNDING = 1e-9
-"""Rounding of sums of prices, relative to the cost that is allowed."""
+_MOST_OPEN = 1000  # Questions of one judge without an answer.
+_ROUNDING = 1e-9  # Rounding of sums of prices, relative to the cost that is allowed.
 
 
 def rule_of(settings: Settings) -> Rule:
     """Return what asks, for pairs or for sets."""
     if settings.choose_from > 2:
-        return SetRule(settings)
+        return rules.SetRule(settings)
     if settings.policy in RULES:
-        return Balanced() if settings.policy == "balanced" else Information()
+        return (
+            rules.Balanced() if settings.policy == "balanced" else rules.Information()
+        )
     # Only what asks is imported.
     from bayesduel.studies.policy_rule import PolicyRule
 
@@ -92,8 +84,8 @@ def check_policy(settings: Settings, num_arms: int | None = None) -> PolicyBase:
     arms = [paid.get(name, 0.0) for name in settings.arms[:number]]
     arms += [0.0] * (number - len(arms))
     prices = pair_prices(arms, settings.spending.price)
-    told = with_prices(with_features(policy, known and known[:number]), prices)
-    told.check(number, settings.budget or LONGEST_HORIZON)
+    informed = with_prices(with_features(policy, known and known[:number]), prices)
+    informed.check(number, settings.budget or LONGEST_HORIZON)
     return policy
 
 
@@ -116,33 +108,33 @@ def next_question(
         if dear := _too_dear(state, judge, names, times, replaces=first.number):
             return dear
         reason = f"the other order of question {first.number}"
-        found = question_about(
+        proposal = rules.question_about(
             first.arms[::-1], first.rule, reason, twin_of=first.number
         )
         context = context if first.context is None else first.context
     else:
-        found = _proposal(state, rule, judge, number, state.clock_at(now))
-        if isinstance(found, str):
-            return found
+        proposal = _proposal(state, rule, judge, number, state.clock_at(now))
+        if isinstance(proposal, str):
+            return proposal
         gold = None
-        if found.replaces is None and state.golds:
+        if proposal.replaces is None and state.golds:
             gold = _due_gold(state, judge)
         if gold is not None:
-            place, order = gold
-            if dear := _too_dear(state, judge, state.golds[place]):
+            index, order = gold
+            if dear := _too_dear(state, judge, state.golds[index]):
                 return dear
-            asked = GoldAsked(question, place, settings.lease, judge, context)
+            event = GoldAsked(question, index, settings.lease, judge, context)
             if state.is_of_sets:
-                return asked._replace(order=order)
-            return asked._replace(swapped=order == [1, 0])
-        names = tuple(state.arms[arm] for arm in found.arms)
-        times, again = settings.num_orders, found.replaces
+                return event._replace(order=order)
+            return event._replace(swapped=order == [1, 0])
+        names = tuple(state.arms[arm] for arm in proposal.arms)
+        times, again = settings.num_orders, proposal.replaces
         if dear := _too_dear(state, judge, names, times, replaces=again):
             return dear
         if context is None and settings.contexts:
-            context = _context_of(state, found, number)
+            context = _context_of(state, proposal, number)
         # From the left to the right: each order of a pair as often.
-        cards, rng = [*found.arms], generator(state, -number)
+        cards, rng = [*proposal.arms], rules.generator(state, -number)
         if state.is_of_sets:
             rng.shuffle(cards)
         else:
@@ -150,8 +142,8 @@ def next_question(
             ahead = state.shown[left, right] - state.shown[right, left]
             if ahead > 0 or ahead == 0 and rng.random() < 0.5:
                 cards = [right, left]
-        found = found.about(cards)
-    return found._replace(
+        proposal = proposal.about(cards)
+    return proposal._replace(
         question=question, lease=settings.lease, judge=judge, context=context
     )
 
@@ -164,7 +156,7 @@ def _due_gold(state: StudyState, judge: str | None) -> tuple[int, list[int]] | N
         return None
     rng = random.Random(f"{state.settings.seed}/gold/{state.last + 1}")
     # What is due by now, and 1 where the run ends here.
-    due = share * (record.asked + 1) - record.gold_asked
+    due = share * (record.num_asked + 1) - record.num_gold_asked
     if due <= 0 or (due < 1 and rng.random() >= share / (1 - due + share)):
         return None
     had = Counter(
@@ -174,10 +166,10 @@ def _due_gold(state: StudyState, judge: str | None) -> tuple[int, list[int]] | N
     )
     fewest = min(had[names] for names in state.golds)
     places = [at for at, names in enumerate(state.golds) if had[names] == fewest]
-    place, size = rng.choice(places), state.settings.choose_from
+    index, size = rng.choice(places), state.settings.choose_from
     if state.is_of_sets:
-        return place, rng.sample(range(size), size)
-    return place, [1, 0] if rng.random() < 0.5 else [0, 1]
+        return index, rng.sample(range(size), size)
+    return index, [1, 0] if rng.random() < 0.5 else [0, 1]
 
 
 def _too_dear(
@@ -244,13 +236,13 @@ def _proposal(
             f"all questions of the budget of {budget} votes have been asked; "
             f"{len(state.waiting)} of them still wait for an answer"
         )
-    floor, counts = settings.floor, state.told_pairs
+    floor, counts = settings.floor, state.policy_pairs
     if floor and (short := allowed & (counts < floor)).any():
-        pair = least_of(counts, short, generator(state, number))
+        pair = rules.least_of(counts, short, rules.generator(state, number))
         reason = f"{int(counts[pair])} of the {floor} votes that every pair shall have"
-        return question_about(pair, "floor", reason)
+        return rules.question_about(pair, "floor", reason)
     if state.shares and (late := _newcomers(state, allowed)):
-        if generator(state, f"late/{number}").random() < state.shares[late[0]]:
+        if rules.generator(state, f"late/{number}").random() < state.shares[late[0]]:
             return _for_newcomer(state, allowed, late[0])
         others = allowed.copy()
         others[late] = others[:, late] = False
@@ -260,7 +252,7 @@ def _proposal(
         if request.duel and allowed[pair]:
             total = request.duel["votes"]
             reason = f"vote {request.issued + 1} of {total} that were asked for"
-            return question_about(pair, policy, reason, request=request.number)
+            return rules.question_about(pair, policy, reason, request=request.number)
     return rule.propose(state, allowed, number)
 
 
@@ -275,32 +267,32 @@ def _asked_anew(
         if allowed.any(axis=1)[[*arms]].all() and (question.is_set or allowed[arms]):
             reason = f"question {question.number} has no answer yet"
             request = question.request if question.request in state.requests else None
-            return question_about(
+            return rules.question_about(
                 arms, question.rule, reason, replaces=question.number, request=request
             )
     return None
 
 
-def _context_of(state: StudyState, asked: Asked, number: int) -> str:
+def _context_of(state: StudyState, question: Asked, number: int) -> str:
     # The context in which a pair was compared least often, then all were. Of a set all
     # of its pairs together. A question that is asked anew keeps its own.
-    before = state.questions.get(asked.replaces or 0)
+    before = state.questions.get(question.replaces or 0)
     if before is not None and before.context is not None:
         return before.context
     mine: Counter[str] = Counter()
-    for pair in combinations(sorted(asked.arms), 2):
+    for pair in combinations(sorted(question.arms), 2):
         mine.update(state.drawn.get(pair, {}))
     counts = {
         text: (mine[text], state.all_drawn[text]) for text in state.settings.contexts
     }
     least = min(counts.values())
     pool = [text for text, count in counts.items() if count == least]
-    return generator(state, f"context/{number}").choice(pool)
+    return rules.generator(state, f"context/{number}").choice(pool)
 
 
 def _newcomers(state: StudyState, allowed: Bool[np.ndarray, "K K"]) -> list[int]:
     # Arms that came late and have too few votes, the one with the fewest first.
-    votes = state.told_pairs.sum(axis=1)
+    votes = state.policy_pairs.sum(axis=1)
     usual = np.median([votes[arm] for arm in state.active if arm not in state.shares])
     late = [arm for arm in state.shares if allowed[arm].any() and votes[arm] < usual]
     return sorted(late, key=lambda arm: votes[arm])
@@ -312,11 +304,11 @@ def _for_newcomer(
     # The pair that tells most about where an arm stands. Of the arms that it met least
     # often, the one whose share of votes is nearest to its own; each share has two
     # votes more, one of them won, so that it begins at 1/2.
-    won = state.told_wins.sum(axis=1) + 1.0
-    lost = state.told_wins.sum(axis=0) + 1.0
+    won = state.policy_wins.sum(axis=1) + 1.0
+    lost = state.policy_wins.sum(axis=0) + 1.0
     share = won / (won + lost)
-    met = np.where(allowed[arm], state.told_pairs[arm], np.iinfo(np.int64).max)
+    met = np.where(allowed[arm], state.policy_pairs[arm], np.iinfo(np.int64).max)
     apart = np.where(met == met.min(), np.abs(share - share[arm]), np.inf)
     reason = f"{state.arms[arm]} came late: near it, and met least often"
     pair = arm, int(apart.argmin())
-    return question_about(pair, state.settings.policy, reason)
+    return rules.question_about(pair, state.settings.policy, reason)

@@ -8,12 +8,12 @@ import math
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bayesduel.plots.posteriors import short_names
-from bayesduel.plots.style import FAINT, StyledFigure, font_style, looks, styled
+from bayesduel.plots.style import FAINT, Look, StyledFigure, font_style, looks, styled
 from bayesduel.studies.contexts import context_table
 from bayesduel.studies.events import Event
 from bayesduel.studies.fits import fit_votes
@@ -23,6 +23,7 @@ from bayesduel.studies.stopping import stopping_of
 from bayesduel.version import __version__
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from bayesduel.studies.forecast import Forecast
@@ -31,12 +32,10 @@ if TYPE_CHECKING:
 _PAGE_DRAWS = 1.6e7, 400, 4000
 _PAST_DRAWS = 2e6, 200, 2000
 
-_MOST_POINTS = 25
-"""Votes of the past that are looked at: each look is a fit."""
+_MOST_POINTS = 25  # Votes of the past that are looked at: each look is a fit.
 
 _MOST_LINES = 6
-_SMALLEST = 1e-6
-"""Probabilities of error below it are drawn there."""
+_SMALLEST = 1e-6  # Probabilities of error below it are drawn there.
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 62em;
@@ -156,15 +155,15 @@ def _figures(state: StudyState, history: History, probability: float) -> list[st
 
     posterior, delta = fit_votes(state, *_PAGE_DRAWS), state.settings.delta
     scores = plots.forest(posterior, probability=probability)
-    found = [html_image(scores, "scores of the arms")]
+    parts = [html_image(scores, "scores of the arms")]
     if not state.is_of_sets:
         pairs = plots.heat_map(posterior)
-        found += ["<h2>Who met whom</h2>"]
-        found += [html_image(pairs, "probabilities and votes of all pairs")]
+        parts += ["<h2>Who met whom</h2>"]
+        parts += [html_image(pairs, "probabilities and votes of all pairs")]
     words = "probability of being the best, and of an error, over the votes"
     note = "Below: the error probabilities by which the rules decide; the gray line is "
     return [
-        *found,
+        *parts,
         "<h2>Over the votes</h2>",
         html_image(draw_history(history, delta), words),
         small_print(f"{note}{delta:g}."),
@@ -217,9 +216,9 @@ def html_table(
     lines = [("th", heads), *(("td", row) for row in rows)]
     body = ""
     for tag, cells in lines:
-        for place, cell in enumerate(cells):
-            kind = ' class="number"' if numbers and place else ""
-            body += f"{'' if place else '<tr>'}<{tag}{kind}>{escape(cell)}</{tag}>"
+        for column, cell in enumerate(cells):
+            kind = ' class="number"' if numbers and column else ""
+            body += f"{'' if column else '<tr>'}<{tag}{kind}>{escape(cell)}</{tag}>"
         body += "</tr>\n"
     return f'<div class="wide"><table>\n{body}</table></div>'
 
@@ -228,12 +227,7 @@ def html_table(
 
 
 class History(NamedTuple):
-    """State of knowledge after each number of ``votes``, imported ones included.
-
-    ``shares`` has, by arm, the probability to be a Copeland winner, nan before an arm
-    was there, after it was retired, and while no votes connect all arms; ``errors``, by
-    rule, the probability of error.
-    """
+    """After each number of votes, shares of wins by arm and errors by rule."""
 
     votes: list[int]
     shares: dict[str, list[float]]
@@ -242,36 +236,36 @@ class History(NamedTuple):
 
 def history_of(events: Sequence[Event]) -> tuple[StudyState, History]:
     """Replay a study, looking at up to 25 evenly spaced votes; return its end too."""
-    answers = [place for place, each in enumerate(events) if each.kind == "answered"]
+    answers = [at for at, event in enumerate(events) if event.kind == "answered"]
     chosen = np.linspace(0, len(answers) - 1, min(_MOST_POINTS, len(answers)))
-    looked = {answers[int(round(place))] for place in chosen} | {len(events) - 1}
+    looked = {answers[int(round(at))] for at in chosen} | {len(events) - 1}
     state = StudyState.begin(events[0])
-    found = History([], {}, {})
-    for place, event in enumerate(events):
-        if place:
+    history = History([], {}, {})
+    for at, event in enumerate(events):
+        if at:
             state.apply(event)
-        if place in looked and state.num_all:
-            _look(state, found)
-    for values in found.shares.values():
-        values += [math.nan] * (len(found.votes) - len(values))
-    return state, found
+        if at in looked and state.num_all:
+            _look(state, history)
+    for values in history.shares.values():
+        values += [math.nan] * (len(history.votes) - len(values))
+    return state, history
 
 
-def _look(state: StudyState, found: History) -> None:
+def _look(state: StudyState, history: History) -> None:
     posterior = fit_votes(state, *_PAST_DRAWS)
-    before = len(found.votes)
-    found.votes.append(state.num_all)
+    before = len(history.votes)
+    history.votes.append(state.num_all)
     shares = posterior.winner_shares()["copeland"]
     if len(posterior.parts) > 1:
         # Each part has a best arm of its own, which is another question.
         shares = np.full(len(shares), math.nan)
     for name, share in zip(posterior.arm_names, shares.tolist(), strict=True):
-        values = found.shares.setdefault(name, [])
+        values = history.shares.setdefault(name, [])
         values += [math.nan] * (before - len(values)) + [share]
     for line in stopping_of(state, posterior):
         if line.is_error:
             error = min(1.0, math.exp(-line.evidence))
-            found.errors.setdefault(line.rule, []).append(error)
+            history.errors.setdefault(line.rule, []).append(error)
 
 
 def draw_history(history: History, delta: float) -> StyledFigure:
@@ -284,19 +278,13 @@ def draw_history(history: History, delta: float) -> StyledFigure:
         figure = StyledFigure(style=style, figsize=(7.0, 5.2), layout="constrained")
         upper, lower = figure.subplots(2, 1, sharex=True)
         for name, look in looks(names).items():
-            upper.plot(
-                history.votes, history.shares[name], look.marker, linestyle=look.line,
-                color=look.color, label=labels[name],
-            )  # fmt: skip
+            _draw(upper, history.votes, history.shares[name], look, labels[name])
         upper.set_ylim(-0.03, 1.03)
         upper.set_ylabel("P(no arm beats more others)")
         upper.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
         for rule, look in looks(history.errors).items():
             values = np.maximum(history.errors[rule], _SMALLEST)
-            lower.plot(
-                history.votes, values, look.marker, linestyle=look.line,
-                color=look.color, label=rule,
-            )  # fmt: skip
+            _draw(lower, history.votes, values, look, rule)
         lower.axhline(delta, color=FAINT, linewidth=0.8)
         lower.set_yscale("log")
         lowest = min(min(values) for values in history.errors.values())
@@ -305,3 +293,8 @@ def draw_history(history: History, delta: float) -> StyledFigure:
         lower.set_xlabel("votes")
         lower.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
+
+
+def _draw(axes: Axes, votes: Any, values: Any, look: Look, label: str) -> None:
+    axes.plot(votes, values, look.marker, linestyle=look.line, color=look.color,
+              label=label)  # fmt: skip

@@ -29,9 +29,7 @@ def generator(state: StudyState, number: int | str) -> random.Random:
 
 
 def least_of(
-    values: Num[np.ndarray, "K K"],
-    allowed: Bool[np.ndarray, "K K"],
-    rng: random.Random,
+    values: Num[np.ndarray, "K K"], allowed: Bool[np.ndarray, "K K"], rng: random.Random
 ) -> tuple[int, int]:
     """Return the allowed pair with the smallest value; ties at random."""
     upper = np.triu(allowed, 1)
@@ -61,7 +59,7 @@ class Rule:
     def snapshot(self, state: StudyState) -> Any:
         """Return what it knows, None where it knows that soon again."""
 
-    def recall(self, found: Any) -> None:
+    def recall(self, snapshot: Any) -> None:
         """Go on from what :meth:`snapshot` returned."""
 
 
@@ -72,19 +70,14 @@ class Balanced(Rule):
         self, state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
     ) -> Asked | str:
         """Return the pair."""
-        pair = least_of(state.told_pairs, allowed, generator(state, number))
-        count = int(state.told_pairs[pair])
+        pair = least_of(state.policy_pairs, allowed, generator(state, number))
+        count = int(state.policy_pairs[pair])
         reason = f"no pair has fewer votes and open questions than {count}"
         return question_about(pair, "balanced", reason)
 
 
 class Information(Rule):
-    """The pair whose next vote is expected to teach most.
-
-    Mutual information of the vote and all unknown quantities of the model, in nats;
-    where questions about the pair are open, each is taken to have its share of it:
-    divided by one more than their number.
-    """
+    """The pair whose vote is expected to teach most, per open question about it."""
 
     _votes: Any = None
 
@@ -159,8 +152,8 @@ class SetRule(Rule):
             scores = np.full((size, count), -np.inf)
             draws = 1 if self._name == "logit-ts" else size
             self.prepare(state)
-            found = self._posterior.sample_utilities(rng.getrandbits(32), draws)
-            scores[:, state.active] = found
+            utilities = self._posterior.sample_utilities(rng.getrandbits(32), draws)
+            scores[:, state.active] = utilities
             reason = "the best arms of a draw"
             if draws > 1:
                 reason = "each the best arm of a draw, of those not yet taken"

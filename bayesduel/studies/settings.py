@@ -27,25 +27,15 @@ from theory.arguments import (
 RULES = ("information", "balanced")
 """Ways to ask for pairs that are no policies: they learn, and exploit nothing."""
 
-SET_RULES = ("d-ts", "logit-ts", "balanced")
-"""Ways to ask for sets."""
-
-STOPS = ("anytime", "posterior", "judges")
-"""Rules that may end the asking."""
-
-MOST_ARMS = 4096
-"""Tables of all pairs are kept."""
-
-MOST_SHOWN = 9
-"""Arms at once: a key for each."""
-
-LEASE = 3600.0
-"""Seconds."""
+SET_RULES = ("d-ts", "logit-ts", "balanced")  # Ways to ask for sets.
+STOPS = ("anytime", "posterior", "judges")  # Rules that may end the asking.
+MOST_ARMS = 4096  # Tables of all pairs are kept.
+MOST_SHOWN = 9  # Arms at once: a key for each.
+LEASE = 3600.0  # Seconds.
 
 _MOST_CONTEXTS, _LONGEST_CONTEXT = 10**4, 50_000
 _LONGEST_LEASE = 10.0**9
-_MOST = 1e12
-"""Largest number of seconds, and largest amount of money."""
+_MOST = 1e12  # Largest number of seconds, and largest amount of money.
 
 _OF_PAIRS = {
     "anytime": ("its bets are on single pairs", "stop by 'posterior' or 'judges'"),
@@ -189,11 +179,7 @@ def checked_price(value: Any, argument: str) -> float:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a study; see ``Study.create``.
-
-    Everything is checked but the policy, which needs JAX to be known. Where ``is_new``,
-    names hold no control characters; those of older files may.
-    """
+    """The settings of a study, checked; see ``Study.create``."""
 
     arms: tuple[str, ...]
     policy: str
@@ -347,11 +333,11 @@ def _checked_texts(
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise StudyError(name, whole, given)
     texts: dict[str, None] = {}
-    for place, text in enumerate(given):
+    for index, text in enumerate(given):
         if is_new:
-            refuse_control_characters(text, name, StudyError, index=place, lines=True)
+            refuse_control_characters(text, name, StudyError, index=index, lines=True)
         if not isinstance(text, str) or text in texts or not fits(text):
-            raise StudyError(name, rule, text, index=place)
+            raise StudyError(name, rule, text, index=index)
         texts[text] = None
     return tuple(texts)
 
@@ -360,11 +346,11 @@ def checked_name(name: Any, taken: Iterable[str], argument: str = "name") -> str
     """Return the name of another arm."""
     # Alone it is too few, and whatever stands beside it may be its name.
     refuse_control_characters(composed(name), argument, StudyError)
-    found = _checked_names([name, f"{name} and another"], argument)[0]
-    if found in taken:
+    checked = _checked_names([name, f"{name} and another"], argument)[0]
+    if checked in taken:
         rule, remedy = "must be new", "retired arms keep their names"
         raise StudyError(argument, rule, name, remedy=remedy)
-    return found
+    return checked
 
 
 def _checked_names(
@@ -372,8 +358,8 @@ def _checked_names(
 ) -> tuple[str, ...]:
     if is_new and isinstance(names, Iterable):
         names = [*names]
-        for place, name in enumerate(names):
-            refuse_control_characters(composed(name), argument, StudyError, index=place)
+        for index, name in enumerate(names):
+            refuse_control_characters(composed(name), argument, StudyError, index=index)
     try:
         return arm_names_of(names, None)
     except ArgumentError as error:
@@ -415,7 +401,7 @@ def checked_model(model: Any, num_arms: int) -> PreferenceModel:
 def _checked_pairs(
     pairs: Iterable[tuple[str, str]], names: tuple[str, ...]
 ) -> tuple[tuple[str, str], ...]:
-    found = []
+    checked = []
     for index, pair in enumerate(pairs):
         both = tuple(pair) if isinstance(pair, tuple | list) else ()
         if len(both) != 2 or both[0] == both[1]:
@@ -423,8 +409,8 @@ def _checked_pairs(
             raise StudyError("blocked", rule, pair, index=index)
         for name in both:
             checked_arm(name, names, "blocked")
-        found.append((both[0], both[1]))
-    return tuple(found)
+        checked.append((both[0], both[1]))
+    return tuple(checked)
 
 
 def _frozen(value: Any) -> Any:

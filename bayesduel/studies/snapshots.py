@@ -24,8 +24,7 @@ from bayesduel.ops.program_cache import study_folder
 from bayesduel.studies.disk import PRIVATE
 from bayesduel.version import __version__
 
-EVERY = 5000
-"""Events: so many are replayed in a fraction of a second."""
+EVERY = 5000  # Events: so many are replayed in a fraction of a second.
 
 EVERY_TOLD = 100
 """Votes and questions that a policy goes through in a third of a second."""
@@ -49,8 +48,8 @@ def load(path: Path, what: str) -> Snapshot | None:
     try:
         with file.open("rb") as stream:
             # Whoever else may write here could let us run anything.
-            found = os.fstat(stream.fileno())
-            if found.st_uid != os.geteuid() or found.st_mode & 0o022:
+            status = os.fstat(stream.fileno())
+            if status.st_uid != os.geteuid() or status.st_mode & 0o022:
                 return None
             head = json.loads(stream.readline())
             if head.pop("program") != _program():
@@ -81,9 +80,9 @@ def save(path: Path, what: str, snapshot: Snapshot) -> None:
     with suppress(OSError):
         with renamed_when_whole(file, PRIVATE) as unfinished:
             unfinished.write_bytes(json.dumps(head).encode() + b"\n" + data)
-        for other in file.parent.iterdir():
-            if other.stat().st_mtime < time.time() - _FORGOTTEN_SECONDS:
-                other.unlink()
+        for entry in file.parent.iterdir():
+            if entry.stat().st_mtime < time.time() - _FORGOTTEN_SECONDS:
+                entry.unlink()
 
 
 def _file(path: Path, what: str) -> Path | None:

@@ -8,7 +8,6 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations
-from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -30,13 +29,7 @@ _MISFITS = (LookupError, TypeError, ValueError, OverflowError)
 
 @dataclass(slots=True)
 class Question:
-    """A question that was asked, and what became of it.
-
-    Asked in both orders, the first question stands for both: it has the outcome. Of a
-    gold question ``arms`` are places in ``gold``, whose first is the best and whose
-    last the worst. Of a set the answer is the number of a card, from "1", or of two:
-    the best and the worst. Times are those of the clock of the study.
-    """
+    """A question that was asked, and its answer; of both orders the first has it."""
 
     number: int
     arms: tuple[int, ...]  # From the left to the right: a pair, or a set.
@@ -44,7 +37,7 @@ class Question:
     context: Any
     rule: str
     reason: str
-    asked: float
+    asked_at: float
     lease: float
     request: int | None = None  # Event by which the policy asked for this vote.
     replaces: int | None = None
@@ -64,9 +57,6 @@ class Question:
     is_aside: bool = False  # where the judge is set aside,
     is_within: bool = False  # or its two arms were merged into one.
 
-    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        return Question, _fields_of_question(self)
-
     @property
     def left(self) -> int:
         """The first arm."""
@@ -85,7 +75,7 @@ class Question:
     @property
     def is_right(self) -> bool:
         """Whether the answer names the best of a gold question, or best and worst."""
-        named = [self.arms[place] for place in named_places(str(self.answer))]
+        named = [self.arms[index] for index in named_places(str(self.answer))]
         return bool(named) and named == [0, len(self.arms) - 1][: len(named)]
 
     @property
@@ -103,8 +93,8 @@ class JudgeRecord:
     price: float | None = None  # None for what the study pays.
     trusted: bool = False  # Whatever they say of gold questions.
     is_aside: bool = False
-    asked: int = 0
-    gold_asked: int = 0
+    num_asked: int = 0
+    num_gold_asked: int = 0
     answered: int = 0
     gold_answered: int = 0
     gold_right: int = 0
@@ -116,17 +106,13 @@ class JudgeRecord:
 class VotesFromElsewhere(NamedTuple):
     """Votes that were imported when so many questions had been asked."""
 
-    asked: int
+    num_asked: int
     rows: list[VoteRow]
 
 
 @dataclass(slots=True)
 class PolicyEvent:
-    """An event for the policy, in the order in which it is told.
-
-    Votes of a pair: those of a duel that it asked for, once all of them are known; or,
-    with ``duel`` empty, others. With ``duel`` None it is asked, as ``program`` did.
-    """
+    """A vote, or a question where ``duel`` is None, in the order that a policy sees."""
 
     number: int  # Of the event by which it asked; once told, that which resolved it.
     duel: dict[str, Any] | None
@@ -138,21 +124,6 @@ class PolicyEvent:
     issued: int = 0  # Votes that judges were asked for.
     resolved: int = 0  # Those of which is known what became of them.
 
-    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        return PolicyEvent, _fields_of_event(self)
-
-
-# Pickled as a class and the values of its fields: a long study holds very many.
-_fields_of_question = attrgetter(*Question.__slots__)
-_fields_of_event = attrgetter(*PolicyEvent.__slots__)
-
-
-class _Sparse(NamedTuple):
-    shape: tuple[int, ...]
-    dtype: np.dtype
-    places: np.ndarray
-    values: np.ndarray
-
 
 @cache
 def _counts_of(
@@ -162,8 +133,8 @@ def _counts_of(
     # named, then by place what the best left, and the counts of that.
     best, *worst = named_places(answer) or (2,)
     places = range(number + (number == 2))
-    left = tuple((place, int(place in worst)) for place in places if place != best)
-    counts = tuple(int(place == best) for place in places)
+    left = tuple((card, int(card in worst)) for card in places if card != best)
+    counts = tuple(int(card == best) for card in places)
     return counts, left if worst else ()
 
 
@@ -179,7 +150,7 @@ class StudyState:
         ``wins[i, j]`` counts votes for i against j; ``ties`` and ``out`` (questions
         without an answer) are symmetric; ``shown[i, j]`` counts questions with i on the
         left.
-    told_wins, told_pairs, told : array, array, list
+    policy_wins, policy_pairs, policy_events : array, array, list
         What policies see: each tie is a vote for either arm by a coin; votes of each
         pair, with those that are out; and the votes in their order.
     requests, unissued : dict
@@ -211,7 +182,7 @@ class StudyState:
         self.all_drawn: Counter[str] = Counter()
         self.requests: dict[int, PolicyEvent] = {}
         self.unissued: dict[int, PolicyEvent] = {}
-        self.told: list[PolicyEvent] = []
+        self.policy_events: list[PolicyEvent] = []
         self.epoch = self.idle_rounds = self.num_votes = 0
         self.num_nothing = 0  # Contradictions that are no votes.
         self.num_within = 0  # Answers about two arms that were merged into one.
@@ -225,31 +196,29 @@ class StudyState:
         self.ties = self.wins.copy()
         self.out: Int64[np.ndarray, "K K"] = np.zeros((count, count), dtype=np.int64)
         self.shown = self.out.copy()
-        self.told_wins = self.out.copy()
+        self.policy_wins = self.out.copy()
         self.epoch_wins = self.out.copy()
-        self.told_pairs = self.out.copy()
+        self.policy_pairs = self.out.copy()
         self.blocked = np.eye(count, dtype=bool)
         for names in settings.blocked:
             pair = self.arms.index(names[0]), self.arms.index(names[1])
             self.blocked[pair] = self.blocked[pair[::-1]] = True
 
     def __getstate__(self) -> dict[str, Any]:
-        # Of tables what is not zero: of many arms they are large.
-        known = dict(vars(self))
-        for name, value in known.items():
-            if isinstance(value, np.ndarray):
-                places = np.flatnonzero(value)
-                values = value.ravel()[places]
-                known[name] = _Sparse(value.shape, value.dtype, places, values)
-        return known
+        from scipy.sparse import coo_array
+
+        # Of many arms tables are large, and hold little that is not zero.
+        return {
+            name: coo_array(value) if isinstance(value, np.ndarray) else value
+            for name, value in vars(self).items()
+        }
 
     def __setstate__(self, known: dict[str, Any]) -> None:
+        from scipy.sparse import coo_array
+
         for name, value in known.items():
-            if isinstance(value, _Sparse):
-                table = np.zeros(value.shape, value.dtype)
-                table.ravel()[value.places] = value.values
-                value = table
-            setattr(self, name, value)
+            is_table = isinstance(value, coo_array)
+            setattr(self, name, value.toarray() if is_table else value)
 
     @classmethod
     def begin(cls, created: Event) -> Self:
@@ -266,10 +235,7 @@ class StudyState:
         return state
 
     def apply(self, event: Event) -> None:
-        """Take in the next event, which is refused if it cannot follow on this state.
-
-        After an error the state is not to be used any more.
-        """
+        """Take in the next event; after an error the state must not be used."""
         if event.number != self.last + 1:
             raise events.missing(self.last + 1)
         event = event.shown()
@@ -278,7 +244,7 @@ class StudyState:
         self.last, self.digest = event.number, event.digest
         self.clock, self.time = self.clock_at(event.time), event.time
         # The handler of a kind has its name.
-        what = getattr(self, f"_{event.kind.replace(' ', '_')}")(record)
+        what = getattr(self, f"_on_{event.kind.replace(' ', '_')}")(record)
         if what is not None:
             raise broken(event.number, what)
 
@@ -369,7 +335,7 @@ class StudyState:
         counts, left = _counts_of(str(unit.outcome), len(unit.arms))
         rows = [VoteRow(unit.arms, counts)]
         if left:
-            arms = tuple(unit.arms[place] for place, _ in left)
+            arms = tuple(unit.arms[card] for card, _ in left)
             rows.append(VoteRow(arms, tuple(count for _, count in left), worst=True))
         return rows
 
@@ -387,42 +353,42 @@ class StudyState:
 
     def with_everyone(self) -> Self:
         """Return the state if the judges who are set aside were not."""
-        other = deepcopy(self)
-        for judge, record in other.judges.items():
+        everyone = deepcopy(self)
+        for judge, record in everyone.judges.items():
             if record.is_aside:
-                other._set_aside(judge, aside=False)
-        return other
+                everyone._set_aside(judge, aside=False)
+        return everyone
 
     # Questions. Each handler returns what is wrong with an event, None if nothing is.
 
-    def _asked(self, asked: events.Asked) -> str | None:
-        arms, size = asked.arms, self.settings.choose_from
-        if asked.question != len(self.questions) + 1:
-            return self._out_of_turn(asked)
+    def _on_asked(self, event: events.Asked) -> str | None:
+        arms, size = event.arms, self.settings.choose_from
+        if event.question != len(self.questions) + 1:
+            return f"question {event.question} does not follow on {len(self.questions)}"
         if len({*arms}) != size or len(arms) != size:
             return f"it asks about arms {[*arms]}, and not about {size} different ones"
         if not self._are_there(arms):
             return f"it asks about arms {[*arms]}"
-        first = self.questions.get(asked.twin_of or 0)
-        if asked.twin_of is not None and (
+        first = self.questions.get(event.twin_of or 0)
+        if event.twin_of is not None and (
             first is None
             or not first.twin is first.twin_of is first.gold is None
             or first.arms != arms[::-1]
             or first.withdrawn
         ):
-            return f"it is not the other order of question {asked.twin_of}"
-        if asked.replaces is not None and asked.replaces not in self.waiting:
-            return f"question {asked.replaces}, which it replaces, is not open"
-        duel = asked.duel
+            return f"it is not the other order of question {event.twin_of}"
+        if event.replaces is not None and event.replaces not in self.waiting:
+            return f"question {event.replaces}, which it replaces, is not open"
+        duel = event.duel
         named = ("champion", "first", "second")
         if duel and not self._are_there([duel[name] for name in named]):
             return f"its duel is of arms {duel['first']} and {duel['second']}"
-        serves = asked.request == self.last and duel is not None
-        if asked.request is not None and not (serves or asked.request in self.requests):
-            return f"nothing was asked for in event {asked.request}"
-        question = self._question(asked, arms, asked.rule, asked.reason)
-        question.request, question.replaces = asked.request, asked.replaces
-        question.twin_of = asked.twin_of
+        serves = event.request == self.last and duel is not None
+        if event.request is not None and not (serves or event.request in self.requests):
+            return f"nothing was asked for in event {event.request}"
+        question = self._question(event, arms, event.rule, event.reason)
+        question.request, question.replaces = event.request, event.replaces
+        question.twin_of = event.twin_of
         self.shown[arms[:2]] += 1
         if first is not None:
             first.twin = question.number
@@ -430,57 +396,56 @@ class StudyState:
                 record.halves.pop(first.number, None)
             self._wait_for(first)
             return None
-        if asked.replaces is None and self.settings.contexts:
+        if event.replaces is None and self.settings.contexts:
             if isinstance(context := question.context, str):
                 for pair in combinations(sorted(arms), 2):
                     self.drawn.setdefault(pair, Counter())[context] += 1
                 self.all_drawn[context] += 1
         if duel is not None:
-            self.told.append(PolicyEvent(self.last, None, program=duel.get("program")))
+            self.policy_events.append(
+                PolicyEvent(self.last, None, program=duel.get("program"))
+            )
             self.idle_rounds += duel["idle"]
             request = PolicyEvent(self.last, duel, duel["first"], duel["second"])
             if serves:
                 self.requests[self.last] = self.unissued[self.last] = request
             else:  # It may not be put to this judge.
-                self.told.append(request)
-        if asked.request in self.requests:
-            request = self.requests[asked.request]
-            request.issued += asked.replaces is None
+                self.policy_events.append(request)
+        if event.request in self.requests:
+            request = self.requests[event.request]
+            request.issued += event.replaces is None
             if request.duel and request.issued == request.duel["votes"]:
                 self.unissued.pop(request.number, None)
-        if asked.replaces is not None:
-            old = self.questions[asked.replaces]
+        if event.replaces is not None:
+            old = self.questions[event.replaces]
             old.replaced, old.request = True, None
             self._leave(old)
         self._waits(question)
         return None
 
-    def _gold_asked(self, asked: events.GoldAsked) -> str | None:
+    def _on_gold_asked(self, event: events.GoldAsked) -> str | None:
         size = self.settings.choose_from
-        if asked.gold >= len(self.golds):
-            return f"there is no gold question {asked.gold}"
-        said = asked.swapped if size == 2 else asked.order
-        if said is None or sorted(asked.places) != [*range(size)]:
+        if event.gold >= len(self.golds):
+            return f"there is no gold question {event.gold}"
+        said = event.swapped if size == 2 else event.order
+        if said is None or sorted(event.places) != [*range(size)]:
             return f"it does not say in which order it shows its {size} arms"
-        if asked.question != len(self.questions) + 1:
-            return self._out_of_turn(asked)
-        question = self._question(asked, asked.places, "gold", "the answer is known")
-        question.gold = self.golds[asked.gold]
-        self.judges[question.judge].gold_asked += 1
+        if event.question != len(self.questions) + 1:
+            return f"question {event.question} does not follow on {len(self.questions)}"
+        question = self._question(event, event.places, "gold", "the answer is known")
+        question.gold = self.golds[event.gold]
+        self.judges[question.judge].num_gold_asked += 1
         return None
 
-    def _out_of_turn(self, asked: events.Asked | events.GoldAsked) -> str:
-        return f"question {asked.question} does not follow on {len(self.questions)}"
-
     def _question(
-        self, asked: Any, arms: tuple[int, ...], rule: str, reason: str
+        self, event: Any, arms: tuple[int, ...], rule: str, reason: str
     ) -> Question:
-        number, judge = asked.question, asked.judge
+        number, judge = event.question, event.judge
         question = Question(
-            number, arms, judge, asked.context, rule, reason, self.clock, asked.lease
+            number, arms, judge, event.context, rule, reason, self.clock, event.lease
         )
         self.questions[number] = self.open[number] = question
-        self.judges[judge].asked += 1
+        self.judges[judge].num_asked += 1
         return question
 
     def _misfit(self, number: int, *, answered: bool | None = None) -> str | None:
@@ -494,20 +459,20 @@ class StudyState:
             return f"question {number} has {'no' if answered else 'an'} answer"
         return None
 
-    def _answered(self, told: events.Answered) -> str | None:
-        if (what := self._misfit(told.question, answered=False)) is not None:
+    def _on_answered(self, event: events.Answered) -> str | None:
+        if (what := self._misfit(event.question, answered=False)) is not None:
             return what
-        question, answer = self.questions[told.question], told.answer
+        question, answer = self.questions[event.question], event.answer
         worst = self.settings.worst
         if answer not in events.answers_to(len(question.arms), worst=worst):
             return f"its answer is {short(answer)}"
-        question.answer, question.answered_by = answer, told.judge
+        question.answer, question.answered_by = answer, event.judge
         question.first_answer = question.first_answer or answer
         self.open.pop(question.number, None)
         record = self.judges[question.voter]
         record.answered += 1
         # Of several questions at once a judge reads one after the other.
-        question.seconds = self.clock - max(question.asked, record.last)
+        question.seconds = self.clock - max(question.asked_at, record.last)
         record.last = self.clock
         if question.cost is None:
             names = self.names_of(question)
@@ -527,8 +492,8 @@ class StudyState:
         unit.is_aside = self.record(unit.voter).is_aside
         unit.beyond = unit.outcome != "skip" and not unit.is_aside and self.is_spent
         self._count(unit, +1)
-        is_told = self.is_vote(unit) and not unit.is_set
-        self._resolve(unit, self._told_left(unit) if is_told else None)
+        is_for_policy = self.is_vote(unit) and not unit.is_set
+        self._resolve(unit, self._is_for_left(unit) if is_for_policy else None)
         return None
 
     def _outcome_of(self, unit: Question) -> str | None:
@@ -544,10 +509,10 @@ class StudyState:
         first, second = answers
         return first if first == MIRRORED[str(second)] else how
 
-    def _withdrawn(self, told: events.Withdrawn) -> str | None:
-        if (what := self._misfit(told.question)) is not None:
+    def _on_withdrawn(self, event: events.Withdrawn) -> str | None:
+        if (what := self._misfit(event.question)) is not None:
             return what
-        unit = self.unit_of(self.questions[told.question])
+        unit = self.unit_of(self.questions[event.question])
         for question in self.orders_of(unit):
             question.withdrawn = True
             if unit.gold is None and not unit.is_within:
@@ -563,16 +528,16 @@ class StudyState:
                 self._forget(question)
         return None
 
-    def _undone(self, told: events.Undone) -> str | None:
-        if (what := self._misfit(told.question, answered=True)) is not None:
+    def _on_undone(self, event: events.Undone) -> str | None:
+        if (what := self._misfit(event.question, answered=True)) is not None:
             return what
-        question = self.questions[told.question]
+        question = self.questions[event.question]
         unit = self.unit_of(question)
         if unit.outcome is not None:
             self._take_back(unit)
         self._forget(question)
         question.answer, question.seconds = None, None
-        unit.replaced, question.asked = False, self.clock
+        unit.replaced, question.asked_at = False, self.clock
         self._waits(unit)
         return None
 
@@ -598,12 +563,12 @@ class StudyState:
     def _is_compared(self, name: str) -> bool:
         return name in self.arms and not self.is_retired[self.arms.index(name)]
 
-    def _arm_added(self, added: events.ArmAdded) -> str | None:
+    def _on_arm_added(self, added: events.ArmAdded) -> str | None:
         if added.name in self.arms:
             return f"arm {added.name!r} is there"
         self.arms.append(added.name)
         self.is_retired.append(False)
-        for table in ("wins", "ties", "out", "shown", "told_wins", "told_pairs",
+        for table in ("wins", "ties", "out", "shown", "policy_wins", "policy_pairs",
                       "blocked"):  # fmt: skip
             setattr(self, table, np.pad(getattr(self, table), (0, 1)))
         self.blocked[-1, -1] = True
@@ -612,7 +577,7 @@ class StudyState:
         self._begin_anew()
         return None
 
-    def _arm_retired(self, retired: events.ArmRetired) -> str | None:
+    def _on_arm_retired(self, retired: events.ArmRetired) -> str | None:
         if not self._is_compared(retired.name):
             return f"there is no arm {short(retired.name)}"
         arm = self.arms.index(retired.name)
@@ -624,7 +589,7 @@ class StudyState:
         self._begin_anew()
         return None
 
-    def _arm_restored(self, restored: events.ArmRestored) -> str | None:
+    def _on_arm_restored(self, restored: events.ArmRestored) -> str | None:
         name = restored.name
         if name not in self.arms or self.arms.index(name) in self.merged:
             return f"there is no arm {short(name)}"
@@ -634,7 +599,7 @@ class StudyState:
         self._begin_anew()
         return None
 
-    def _arm_renamed(self, renamed: events.ArmRenamed) -> str | None:
+    def _on_arm_renamed(self, renamed: events.ArmRenamed) -> str | None:
         if renamed.name not in self.arms:
             return f"there is no arm {short(renamed.name)}"
         if renamed.to in self.arms:
@@ -643,7 +608,7 @@ class StudyState:
         self._rename(renamed.name, renamed.to)
         return None
 
-    def _arms_merged(self, merged: events.ArmsMerged) -> str | None:
+    def _on_arms_merged(self, merged: events.ArmsMerged) -> str | None:
         for name in (merged.name, merged.into):
             if not self._is_compared(name):
                 return f"there is no arm {short(name)}"
@@ -671,9 +636,9 @@ class StudyState:
             self._count_all(unit, +1, waits=waits)
         drawn, self.drawn = self.drawn, {}
         for pair, counts in drawn.items():
-            one, other = sorted(moved(pair))
-            if one != other:
-                self.drawn.setdefault((one, other), Counter()).update(counts)
+            low, high = sorted(moved(pair))
+            if low != high:
+                self.drawn.setdefault((low, high), Counter()).update(counts)
         for votes in self.imports.values():
             self._count_imported(votes.rows, -1)
             votes.rows[:] = [row._replace(arms=moved(row.arms)) for row in votes.rows]
@@ -685,7 +650,9 @@ class StudyState:
     def _rename(self, name: str, to: str) -> None:
         # Let what was said of an arm be said of another name.
         def named(names: Iterable[str]) -> tuple[str, ...]:
-            return tuple(dict.fromkeys(to if each == name else each for each in names))
+            return tuple(
+                dict.fromkeys(to if known == name else known for known in names)
+            )
 
         for record in self.judges.values():
             record.arms = None if record.arms is None else named(record.arms)
@@ -696,7 +663,7 @@ class StudyState:
 
     # Votes from elsewhere, audits, gold questions, and the terms of judges
 
-    def _imported(self, imported: events.Imported) -> str | None:
+    def _on_imported(self, imported: events.Imported) -> str | None:
         rows = imported.rows
         for row in rows:
             arms, extra = row.arms, len(row.counts) - len(row.arms)
@@ -710,32 +677,32 @@ class StudyState:
                 # Half of the ties each, and the last one of an odd number by a coin.
                 (first, second), (half, odd) = row.arms, divmod(row.counts[2], 2)
                 size = len(self.arms)
-                place = self.last * size**2 + first * size + second
-                odd *= coin(self.settings.seed, -place)
-                rows[at] = row._replace(told=half + odd)
+                toss = self.last * size**2 + first * size + second
+                odd *= coin(self.settings.seed, -toss)
+                rows[at] = row._replace(ties_for_first=half + odd)
         self.imports[self.last] = VotesFromElsewhere(len(self.questions), rows)
         self._count_imported(rows, +1)
         self._begin_anew()
         return None
 
-    def _import_undone(self, undone: events.ImportUndone) -> str | None:
+    def _on_import_undone(self, undone: events.ImportUndone) -> str | None:
         if undone.event not in self.imports:
             return f"event {undone.event} has no imported votes"
         self._count_imported(self.imports.pop(undone.event).rows, -1)
         self._begin_anew()
         return None
 
-    def _audited(self, audited: events.Audited) -> None:
+    def _on_audited(self, audited: events.Audited) -> None:
         self.audit = audited._asdict()
 
-    def _gold_added(self, gold: events.GoldAdded) -> str | None:
+    def _on_gold_added(self, gold: events.GoldAdded) -> str | None:
         names, size = gold.names, self.settings.choose_from
         if not len(names) == len({*names}) == size:
             return f"it is about {short(names)}, not {size} different ones"
         self.golds.append(names)
         return None
 
-    def _judge_set(self, terms: events.JudgeSet) -> None:
+    def _on_judge_set(self, terms: events.JudgeSet) -> None:
         record = self.judges[terms.name]
         record.limit, record.price = terms.limit, terms.price
         record.arms = None if terms.arms is None else tuple(terms.arms)
@@ -815,7 +782,7 @@ class StudyState:
 
     def _count_out(self, unit: Question, change: int) -> None:
         if len(unit.arms) == 2:
-            for table in (self.out, self.told_pairs):
+            for table in (self.out, self.policy_pairs):
                 table[unit.arms] += change
                 table[unit.arms[::-1]] += change
 
@@ -826,24 +793,31 @@ class StudyState:
             if self.is_of_sets:
                 self.num_imported += change * row.num_votes
             elif len({*row.arms}) > 1:
-                self._count_pair(row.arms, row.counts, row.told, change)
+                self._count_pair(row.arms, row.counts, row.ties_for_first, change)
                 self.num_imported += change * row.num_votes
 
     def _count_pair(
-        self, pair: tuple[int, ...], counts: tuple[int, ...], told: int, change: int
+        self,
+        pair: tuple[int, ...],
+        counts: tuple[int, ...],
+        ties_for_first: int,
+        change: int,
     ) -> None:
         # So many of the ties are told as votes for its first arm. Tables are touched
         # only where they change: that is most of the time of a replay.
         for_first, for_second, tied = counts
         total = change * (for_first + for_second + tied)
-        for won, ties in ((for_first, told), (for_second, tied - told)):
-            self.told_pairs[pair] += total
+        for won, ties in (
+            (for_first, ties_for_first),
+            (for_second, tied - ties_for_first),
+        ):
+            self.policy_pairs[pair] += total
             if won:
                 self.wins[pair] += change * won
             if tied:
                 self.ties[pair] += change * tied
             if won or ties:
-                self.told_wins[pair] += change * (won + ties)
+                self.policy_wins[pair] += change * (won + ties)
             pair = pair[::-1]
 
     def _count_all(self, unit: Question, change: int, *, waits: bool) -> None:
@@ -873,12 +847,12 @@ class StudyState:
             self.num_votes += change
             if not unit.is_set:
                 counts, _ = _counts_of(str(unit.outcome), 2)
-                told = counts[-1] * self._told_left(unit)
-                self._count_pair(unit.arms, counts, told, change)
+                ties_for_first = counts[-1] * self._is_for_left(unit)
+                self._count_pair(unit.arms, counts, ties_for_first, change)
 
     # The policy
 
-    def _told_left(self, unit: Question) -> bool:
+    def _is_for_left(self, unit: Question) -> bool:
         # Whether the policy is told a vote for the left arm.
         if unit.outcome == "tie":
             return coin(self.settings.seed, unit.number)
@@ -887,8 +861,8 @@ class StudyState:
     def _begin_anew(self) -> None:
         # What the policy went through no longer holds: it begins from counts.
         self.epoch += 1
-        self.epoch_wins = self.told_wins.copy()
-        self.told, self.requests, self.unissued = [], {}, {}
+        self.epoch_wins = self.policy_wins.copy()
+        self.policy_events, self.requests, self.unissued = [], {}, {}
 
     def _resolve(self, unit: Question, left: bool | None) -> None:
         # Tell the policy a vote, or that there will be none.
@@ -896,8 +870,8 @@ class StudyState:
         if request is None:
             # Of an arm that was retired meanwhile the policy knows nothing.
             if left is not None and self._are_there(unit.arms):
-                told = self.last, {}, unit.left, unit.right, 1, int(left)
-                self.told.append(PolicyEvent(*told))
+                values = self.last, {}, unit.left, unit.right, 1, int(left)
+                self.policy_events.append(PolicyEvent(*values))
             return
         request.resolved += 1
         if left is not None:
@@ -907,4 +881,4 @@ class StudyState:
             del self.requests[request.number]
             self.unissued.pop(request.number, None)
             request.number = self.last
-            self.told.append(request)
+            self.policy_events.append(request)

@@ -17,12 +17,18 @@ from bayesduel.models.argument_checks import check_probability
 from bayesduel.models.multinomial_logit import MultinomialLogit
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.stopping import AnytimeEvidence
+from bayesduel.stopping.base import conclusion
 from bayesduel.studies.audits import StoredAudit, stored_audit
 from bayesduel.studies.fits import LOOK, MANY, Standing, fit_votes, standings_of
 from bayesduel.studies.judges import JudgeTable, judge_table
 from bayesduel.studies.settings import checked_model
 from bayesduel.studies.state import StudyState
-from bayesduel.studies.stopping import StoppingLine, anytime_meaning, stopping_of
+from bayesduel.studies.stopping import (
+    StoppingLine,
+    anytime_meaning,
+    line_of,
+    stopping_of,
+)
 from bayesduel.votes.checks import arm_names_of
 from bayesduel.votes.comparisons import Comparisons
 from bayesduel.votes.pairs import given_votes
@@ -142,23 +148,23 @@ class StudyStatus:
 
     def remarks(self) -> tuple[str, ...]:
         """Say who asks, what does not count, what was spent, and who is retired."""
-        found = [f"{self.policy} chooses the questions"]
+        texts = [f"{self.policy} chooses the questions"]
         if self.idle_rounds:
             times = f"{self.idle_rounds:,} time{'s' * (self.idle_rounds != 1)}"
             alone = "in simulation it would have played its leader against itself"
-            found.append(f"{alone} {times}; these rounds are not asked")
+            texts.append(f"{alone} {times}; these rounds are not asked")
         if self.beyond:
             late = f"{self.beyond} late answers beyond the budget"
-            found.append(f"{late} are kept, and do not count")
+            texts.append(f"{late} are kept, and do not count")
         if self.contradictions:
-            found.append(f"{self.contradictions} contradictions count as no votes")
+            texts.append(f"{self.contradictions} contradictions count as no votes")
         if self.aside:
-            found.append(f"{self.aside} votes of judges set aside do not count")
+            texts.append(f"{self.aside} votes of judges set aside do not count")
         if self.spent:
-            found.append(f"spent: {self.spent:g}")
+            texts.append(f"spent: {self.spent:g}")
         if self.retired:
-            found.append(f"retired: {', '.join(self.retired)}")
-        return tuple(found)
+            texts.append(f"retired: {', '.join(self.retired)}")
+        return tuple(texts)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -212,11 +218,7 @@ def status_of(
     leave_out: bool = False,
     full: bool = True,
 ) -> StudyStatus:
-    """Return the status at a time of day.
-
-    With ``leave_out``, or where the study stops by it, also who would lead without the
-    votes of each judge. Unless ``full``, of many arms what is known at once.
-    """
+    """Return the status at a time of day."""
     full = full or len(state.active) <= MANY
     of_pairs = isinstance(state.model, PairwiseBeta)
     if full:
@@ -228,7 +230,7 @@ def status_of(
     rows, words = standings_of(posterior, probability, full=full or not of_pairs)
     audit, exists = stored_audit(state), words["condorcet_exists"]
     clock = state.clock_at(now)
-    stale = [q for q in state.open.values() if clock - q.asked >= q.lease]
+    stale = [q for q in state.open.values() if clock - q.asked_at >= q.lease]
     leave_out = leave_out or "judges" in state.settings.stop_when
     ties = 0 if state.is_of_sets else np.triu(posterior.data.ties).sum()
     return StudyStatus(
@@ -282,8 +284,7 @@ _MOST_VOTES = 10**9
 _LEAST_GAP = 1e-6
 """Pairs nearer to 1/2 count as ties when the number of votes is estimated."""
 
-_PRECISION = 0.01
-"""Relative, of the number of votes."""
+_PRECISION = 0.01  # Relative, of the number of votes.
 
 
 @dataclass(frozen=True, repr=False)
@@ -371,8 +372,8 @@ class VotesStanding:
         rows = [[arm.arm, *arm.cells().values()] for arm in self.arms]
         heads = ["arm", *self.arms[0].cells()]
         left_out = {"lost", "tied", "won"} | ({"part"} if self.parts == 1 else set())
-        kept = [at for at, head in enumerate(heads) if head not in left_out]
-        table = [[row[at] for at in kept] for row in (heads, *rows)]
+        shown = [at for at, head in enumerate(heads) if head not in left_out]
+        table = [[row[at] for at in shown] for row in (heads, *rows)]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = [
             "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
@@ -453,8 +454,8 @@ def standing(
     Examples
     --------
     >>> votes = [("tea", "milk")] * 60 + [("milk", "tea")] * 25 + [("tea", "cola")] * 9
-    >>> found = standing(votes)
-    >>> found.leader, found.may_stop, found.stopping.leader
+    >>> tea = standing(votes)
+    >>> tea.leader, tea.may_stop, tea.stopping.leader
     ('tea', True, 'tea')
     >>> standing(votes[20:]).may_stop
     False
@@ -465,8 +466,8 @@ def standing(
     probability = check_probability(probability)
     key = seed_of(seed, "seed", kind=StudyError)
     data = _data_of(votes, arm_names)
-    chosen = checked_model(model, data.num_arms)
-    if isinstance(chosen, MultinomialLogit):
+    assumed = checked_model(model, data.num_arms)
+    if isinstance(assumed, MultinomialLogit):
         words, remedy = "must be of pairs", "take 'beta' or 'bradley-terry'"
         raise StudyError("model", words, model, remedy=remedy)
     if not data.is_whole:
@@ -476,15 +477,21 @@ def standing(
         # What is not connected is said in words.
         warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
         posterior = fit(
-            replace(chosen, ties=data.has_ties),  # pyright: ignore
+            replace(assumed, ties=data.has_ties),  # pyright: ignore
             data,
-            method=chosen.methods[0],
+            method=assumed.methods[0],
             rng_key=key,
             num_chains=_CHAINS,
             num_draws=_DRAWS,
         )
     rows, words = standings_of(posterior, probability)
-    line = _stopping_line(rule, data.wins, data.arm_names)
+    evidence = anytime_evidence(data.wins, prior=rule.prior, width=rule.width)
+    leader, threshold = int(evidence.argmax()), -math.log(rule.delta)
+    most = float(evidence[leader])
+    outcome = conclusion(most >= threshold, leader, most, threshold)
+    chosen = "left out, skipped or called a tie"
+    meaning = anytime_meaning(rule.delta, rule.width, chosen)
+    line = line_of(data.arm_names, "anytime", outcome, meaning)
     return VotesStanding(
         leader=rows[0].arm if words["parts"] == 1 else None,
         arms=rows,
@@ -524,25 +531,6 @@ def _data_of(votes: Any, arm_names: Sequence[str] | None) -> Comparisons:
     return Comparisons.from_wins(wins, ties=ties, arm_names=names)
 
 
-def _stopping_line(
-    rule: AnytimeEvidence, wins: Float64[np.ndarray, "K K"], names: tuple[str, ...]
-) -> StoppingLine:
-    evidence = anytime_evidence(wins, prior=rule.prior, width=rule.width)
-    leader, threshold = int(evidence.argmax()), -math.log(rule.delta)
-    stopped = bool(evidence[leader] >= threshold)
-    return StoppingLine(
-        rule="anytime",
-        stopped=stopped,
-        answer=names[leader] if stopped else None,
-        leader=names[leader],
-        evidence=float(evidence[leader]),
-        threshold=threshold,
-        meaning=anytime_meaning(
-            rule.delta, rule.width, "left out, skipped or called a tie"
-        ),
-    )
-
-
 def _votes_needed(
     wins: Float64[np.ndarray, "K K"], rule: AnytimeEvidence
 ) -> int | None:
@@ -559,8 +547,8 @@ def _votes_needed(
     def suffices(multiple: float) -> bool:
         more = np.rint(wins + missing(multiple) * matrix.values)
         np.fill_diagonal(more, 0.0)
-        found = anytime_evidence(more, prior=rule.prior, width=rule.width)
-        return bool(found.max() >= threshold)
+        evidence = anytime_evidence(more, prior=rule.prior, width=rule.width)
+        return bool(evidence.max() >= threshold)
 
     low, high = 0.0, 4.0 * threshold
     while not suffices(high):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,15 +12,10 @@ from jaxtyping import Float64
 
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.stopping import AnytimeEvidence, PosteriorProbability
-from bayesduel.stopping.base import NOBODY, StoppingState
+from bayesduel.stopping.base import NOBODY, StoppingState, conclusion
 from bayesduel.studies.events import VoteRow
 from bayesduel.studies.fits import LOOK, fit_votes, leader_of, votes_of
-from bayesduel.studies.state import (
-    MIRRORED,
-    Question,
-    StudyState,
-    VotesFromElsewhere,
-)
+from bayesduel.studies.state import MIRRORED, Question, StudyState, VotesFromElsewhere
 
 if TYPE_CHECKING:
     from bayesduel.models.fit.fit_result import Fit
@@ -112,11 +108,12 @@ class StoppingLine:
         """
         both = self.threshold, self.evidence
         if self.is_error:
-            low, high = (f"error {min(1.0, math.exp(-each)):.2g}" for each in both)
+            low, high = (f"error {min(1.0, math.exp(-value)):.2g}" for value in both)
         else:
             unit = {"budget": " vote", "judges": " judge"}.get(self.rule, "")
             low, high = (
-                f"{each:.10g}{unit}{'s' * (unit != '' and each != 1)}" for each in both
+                f"{value:.10g}{unit}{'s' * (unit != '' and value != 1)}"
+                for value in both
             )
         return low, high
 
@@ -124,11 +121,7 @@ class StoppingLine:
 def stopping_of(
     state: StudyState, posterior: Fit, *, certain: bool = True
 ) -> tuple[StoppingLine, ...]:
-    """Return what the rules say of the votes that are no ties.
-
-    The rules of certainty first, if these are wanted, then "judges" where the study
-    stops by it, then what may be spent.
-    """
+    """Return what the rules say of the votes that are no ties."""
     lines = [_posterior(state, posterior)] if certain else []
     if certain and not state.is_of_sets:  # Its bets are on single pairs.
         lines.insert(0, _anytime(state))
@@ -142,10 +135,7 @@ def stopping_of(
 
 
 def why_stopped(state: StudyState) -> str:
-    """Return why nothing more is asked, if all rules the study stops by have stopped.
-
-    "" where there are none, or they have not.
-    """
+    """Return why nothing more is asked, "" unless all rules of the study stopped."""
     lines = []
     for rule in state.settings.stop_when:
         if rule == "anytime":
@@ -160,17 +150,17 @@ def why_stopped(state: StudyState) -> str:
     return "; ".join(f"{line.rule} says {line.says()}" for line in lines)
 
 
-def _line(
-    state: StudyState, rule: str, found: StoppingState, meaning: str
+def line_of(
+    names: Sequence[str], rule: str, outcome: StoppingState, meaning: str
 ) -> StoppingLine:
-    names = state.active_names
+    """Return the conclusion of a rule about arms of these names."""
     return StoppingLine(
         rule=rule,
-        stopped=bool(found.stopped),
-        answer=None if found.answer == NOBODY else names[found.answer],
-        leader=None if found.leader == NOBODY else names[found.leader],
-        evidence=float(found.evidence),
-        threshold=float(found.threshold),
+        stopped=bool(outcome.stopped),
+        answer=None if outcome.answer == NOBODY else names[outcome.answer],
+        leader=None if outcome.leader == NOBODY else names[outcome.leader],
+        evidence=float(outcome.evidence),
+        threshold=float(outcome.threshold),
         meaning=meaning,
     )
 
@@ -186,35 +176,29 @@ def _posterior(state: StudyState, posterior: Fit) -> StoppingLine:
     threshold = -math.log(delta)
     if isinstance(model, PairwiseBeta) and isinstance(model.prior, int | float):
         rule = PosteriorProbability(delta, prior=float(model.prior))
-        found = rule.evaluate(posterior.data.wins)
+        outcome = rule.evaluate(posterior.data.wins)
     elif len(posterior.parts) > 1:
         # Which part has the best arm, only the prior says.
-        found = StoppingState(False, NOBODY, NOBODY, 0.0, threshold)
+        outcome = conclusion(False, NOBODY, 0.0, threshold)
     else:
         shares = posterior.winner_shares()["copeland"]
         leader = int(np.argmax(shares))
         # Draws that all agree say no more than their number.
         wrong = max(1.0 - float(shares[leader]), 1.0 / (posterior.num_draws + 1))
         evidence = -math.log(wrong)
-        stopped = evidence >= threshold
-        answer = leader if stopped else NOBODY
-        found = StoppingState(stopped, answer, leader, evidence, threshold)
+        outcome = conclusion(evidence >= threshold, leader, evidence, threshold)
     meaning = (
         "no other arm beats more arms than the named one, with posterior probability "
         f"{1 - delta:.6g}; checked after every vote, it is wrong more often than that"
     )
-    return _line(state, "posterior", found, meaning)
+    return line_of(state.active_names, "posterior", outcome, meaning)
 
 
 # By the judges
 
 
 def leaders_without(state: StudyState) -> tuple[str | None, dict[str, str | None]]:
-    """Return who leads, and by judge who would without their votes.
-
-    Judges with a name and votes that count, one at a time. Imported votes always count,
-    as nobody knows whose they are. None while nobody leads.
-    """
+    """Return who leads, and by judge who would without their votes."""
     units: dict[str, list[Question]] = {}
     for unit in state.questions.values():
         if state.is_vote(unit) and unit.voter is not None:
@@ -230,7 +214,7 @@ def leaders_without(state: StudyState) -> tuple[str | None, dict[str, str | None
 
 def _judges(state: StudyState) -> StoppingLine:
     leader, leaders = leaders_without(state)
-    same = sum(other == leader for other in leaders.values())
+    same = sum(without == leader for without in leaders.values())
     needs = max(2, len(leaders))
     stopped = leader is not None and same >= needs
     return StoppingLine(
@@ -284,7 +268,7 @@ def _cost(state: StudyState) -> StoppingLine:
 class InOrder(NamedTuple):
     """The anytime rule applied to votes in the order of asking."""
 
-    found: StoppingState
+    outcome: StoppingState
     held_back: int  # Votes that do not count yet,
     waits_for: int  # and the question whose answer they wait for, 0 if there is none.
     against: int  # Questions that count against whichever arm would be named.
@@ -304,32 +288,33 @@ class _Counts(NamedTuple):
 
 
 def evidence_in_order(state: StudyState, rule: AnytimeEvidence) -> InOrder:
-    """Return what a rule says of the votes in the order of asking.
-
-    A question without an answer holds back what was asked or imported after it, until
-    it is asked anew; or counts against, with all others that are out, where that leaves
-    more evidence. Against count also questions that were asked anew, withdrawn, or
-    answered differently after the first answer was undone. Ties and skips are no votes.
-    """
+    """Return what a rule says of the votes in the order of asking."""
+    # A question without an answer holds back what was asked or imported after it, or
+    # counts against, with all others that are out, where that leaves more evidence. So
+    # do questions that were asked anew, withdrawn, or answered differently after an
+    # undo. Ties and skips are no votes.
     both = np.ix_(state.active, state.active)
 
     def said(counts: _Counts) -> StoppingState:
         return rule.evaluate(counts.wins[both], counts.unknown[both])
 
     before, at_end, waits_for = _counted(state, skips=False)
-    found, held, counts = said(before), 0, before
+    outcome, held, counts = said(before), 0, before
     if waits_for:
         held = int(at_end.wins.sum() - before.wins.sum())
-        other = said(at_end)
-        if other.evidence > found.evidence:
-            found, held, counts = other, 0, at_end
+        later = said(at_end)
+        if later.evidence > outcome.evidence:
+            outcome, held, counts = later, 0, at_end
     strict = None
     if state.num_skipped:
         cautious, to_end, _ = _counted(state, skips=True)
-        sides = [said(each) for each in (cautious, to_end)[: 1 + bool(waits_for)]]
+        sides = [
+            said(side_counts)
+            for side_counts in (cautious, to_end)[: 1 + bool(waits_for)]
+        ]
         strict = max(sides, key=lambda side: side.evidence)
     against = int(counts.unknown[both].sum()) // 2
-    return InOrder(found, held, waits_for if held else 0, against, strict)
+    return InOrder(outcome, held, waits_for if held else 0, against, strict)
 
 
 def _counted(state: StudyState, *, skips: bool) -> tuple[_Counts, _Counts, int]:
@@ -338,11 +323,11 @@ def _counted(state: StudyState, *, skips: bool) -> tuple[_Counts, _Counts, int]:
     counts, before, waits_for = _Counts(np.zeros(size), np.zeros(size)), None, 0
     end = VotesFromElsewhere(len(state.questions), [])
     imports = iter([*state.imports.values(), end])
-    place, rows = next(imports)
+    position, rows = next(imports)
     for number, question in state.questions.items():
-        while place < number:
+        while position < number:
             counts.add(rows)
-            place, rows = next(imports)
+            position, rows = next(imports)
         if before is None and number in state.waiting:
             before = _Counts(counts.wins.copy(), counts.unknown.copy())
             waits_for = number
@@ -360,16 +345,13 @@ def _counted(state: StudyState, *, skips: bool) -> tuple[_Counts, _Counts, int]:
             counts.unknown[question.arms[::-1]] += 1
         elif answer in MIRRORED:
             counts.add(state.rows_of(question))
-    for _, left in ((place, rows), *imports):
+    for _, left in ((position, rows), *imports):
         counts.add(left)
     return counts if before is None else before, counts, waits_for
 
 
 def anytime_meaning(delta: float, width: float, chosen: str) -> str:
-    """Return what the anytime rule promises.
-
-    ``chosen`` says which votes somebody may have chosen; empty if there are none.
-    """
+    """Return what the anytime rule promises."""
     ties = "" if width else f" ({2 * delta:.3g} if pairs are exactly tied)"
     promise = (
         "may be checked after every vote; names a wrong arm with probability at most "
@@ -388,7 +370,7 @@ def _anytime(state: StudyState) -> StoppingLine:
     counted = evidence_in_order(state, rule)
     chosen = [("imported", state.imports), ("skipped", state.num_skipped),
               ("called a tie", state.ties.any())]  # fmt: skip
-    words = " or ".join(word for word, found in chosen if found)
+    words = " or ".join(word for word, applies in chosen if applies)
     parts = [anytime_meaning(delta, width, words)]
     if counted.held_back:
         parts.append(
@@ -415,4 +397,4 @@ def _anytime(state: StudyState) -> StoppingLine:
             f"whose votes count has changed {state.num_reselected} times, so that the "
             f"error is at most {state.num_reselected + 1} times as much"
         )
-    return _line(state, "anytime", counted.found, "; ".join(parts))
+    return line_of(state.active_names, "anytime", counted.outcome, "; ".join(parts))

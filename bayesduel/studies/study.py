@@ -7,30 +7,19 @@ import os
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from bayesduel.arguments.control_characters import (
-    refuse_control_characters,
-    visible,
-)
+from bayesduel.arguments.control_characters import refuse_control_characters, visible
 from bayesduel.errors import OutputWriteError, StudyError, StudyFileError, errors_as
 from bayesduel.files.folders import as_path
 from bayesduel.models.base import PreferenceModel
-from bayesduel.studies import events, snapshots
+from bayesduel.studies import events, exchange, snapshots
 from bayesduel.studies.disk import FORMAT, EventLog, closed_block, reading, write_new
 from bayesduel.studies.events import BEGINNING, Event, Record, answers_to
-from bayesduel.studies.exchange import (
-    answers_frame,
-    fitting_rows,
-    new_rows,
-    rows_of,
-    votes_of_study,
-    write_frame,
-)
 from bayesduel.studies.fits import judged_votes, num_votes_in, votes_of
 from bayesduel.studies.questions import check_policy, next_question, rule_of
 from bayesduel.studies.rules import Rule
@@ -66,11 +55,8 @@ if TYPE_CHECKING:
     from bayesduel.studies.status import StudyStatus
 
 
-_AT_ONCE = 100
-"""Questions that are stored together: others need not wait for long."""
-
-_LONGEST_CONTEXT = 10**5
-"""Characters of JSON; whole texts fit, films do not."""
+_AT_ONCE = 100  # Questions that are stored together: others need not wait for long.
+_LONGEST_CONTEXT = 10**5  # Characters of JSON; whole texts fit, films do not.
 
 _USUAL_SHARE = 0.5
 _MOST_VOTES, _MOST_RUNS = 10**9, 10**6
@@ -175,13 +161,16 @@ class Study:
         self._state: StudyState | None = None
         self._rule: Rule | None = None
         self._resting = self._remark = ""
-        self._kept = 0
+        self._saved = 0
         self._stored = 0, BEGINNING
         try:
             # Begin with what is known of a long study, if it is of the same events.
-            found = snapshots.load(self.path, "state")
-            if found is not None and self._log.prefix(found.number) == found.prefix:
-                self._state, self._kept = found.payload, found.number
+            snapshot = snapshots.load(self.path, "state")
+            if (
+                snapshot is not None
+                and self._log.prefix(snapshot.number) == snapshot.prefix
+            ):
+                self._state, self._saved = snapshot.payload, snapshot.number
             state = self._current()
             self._settings = state.settings
             self._stored = state.last, state.digest
@@ -368,10 +357,20 @@ class Study:
             self._log = log
 
     def close(self) -> None:
-        """Close the file."""
-        with self._turn:
-            self._save_snapshots()
-            self._log.close()
+        """Close the file; keep what a long study, or a policy, has come to."""
+        state, path = self._state, self.path
+        # What is kept is lost where the study is closed already, or gone.
+        with self._turn, closing(self._log), suppress(StudyError):
+            if state is not None:
+                number, digest = state.last, state.digest
+                policy = None if self._rule is None else self._rule.snapshot(state)
+                if policy is not None and self._log.digest_of(number) == digest:
+                    snapshot = snapshots.Snapshot(number, digest, policy)
+                    snapshots.save(path, "policy", snapshot)
+                if number >= self._saved + snapshots.EVERY:
+                    prefix = self._log.prefix(number)
+                    snapshot = snapshots.Snapshot(number, prefix, state)
+                    snapshots.save(path, "state", snapshot)
 
     def __enter__(self) -> Self:
         return self
@@ -393,21 +392,6 @@ class Study:
             rule = "was replaced by a file that lacks answers of this study"
             remedy = "put the right one back, or open this one anew"
             raise StudyFileError(str(self.path), rule, remedy=remedy)
-
-    def _save_snapshots(self) -> None:
-        # Of what a long study adds up to, and of a policy that came far.
-        state, path = self._state, self.path
-        if state is None:
-            return
-        number, digest = state.last, state.digest
-        with suppress(StudyError):  # It is closed, or gone.
-            policy = None if self._rule is None else self._rule.snapshot(state)
-            if policy is not None and self._log.digest_of(number) == digest:
-                found = snapshots.Snapshot(number, digest, policy)
-                snapshots.save(path, "policy", found)
-            if number >= self._kept + snapshots.EVERY:
-                found = snapshots.Snapshot(number, self._log.prefix(number), state)
-                snapshots.save(path, "state", found)
 
     def _current(self) -> StudyState:
         # The state after all that is stored.
@@ -465,7 +449,9 @@ class Study:
         fields = record._fields
         if self._by is not None and "by" in fields and "question" not in fields:
             record = record._replace(by=self._by)
-        event = events.event_of_record(state.last + 1, self._clock(), record)
+        values = record._asdict().items()
+        body = {name: value for name, value in values if value is not None}
+        event = Event(state.last + 1, self._clock(), events.NAMES[type(record)], body)
         state.apply(self._log.append(event, state.digest))
 
     # Questions
@@ -514,12 +500,16 @@ class Study:
         with self._turn:
             if self._rule is None:
                 self._rule = rule_of(self._settings)
-                self._recall_rule(self._rule)
+                if len(self._current().policy_events) >= snapshots.EVERY_TOLD:
+                    # Go on from where it was in an earlier session.
+                    known = snapshots.load(self.path, "policy")
+                    if known and self._log.digest_of(known.number) == known.prefix:
+                        self._rule.recall(known.payload)
             self._resting = ""
             try:
                 while len(tickets) < count and not self._resting:
                     some = min(_AT_ONCE, count - len(tickets))
-                    tickets += self._asked(some, self._rule, judge, context)
+                    tickets += self._next_tickets(some, self._rule, judge, context)
             except OutputWriteError as error:
                 self._rule = None
                 if not tickets:
@@ -531,7 +521,7 @@ class Study:
                 raise
         return tickets
 
-    def _asked(
+    def _next_tickets(
         self, count: int, rule: Rule, judge: str | None, context: Any
     ) -> list[Ticket]:
         # Store the next questions, all or none.
@@ -546,24 +536,15 @@ class Study:
         tickets = []
         with self._writing() as state:
             for _ in range(count):
-                found = next_question(state, rule, judge, context, self._clock())
-                if isinstance(found, str):
-                    self._resting = found
+                question = next_question(state, rule, judge, context, self._clock())
+                if isinstance(question, str):
+                    self._resting = question
                     break
-                self._append(found)
-                if isinstance(found, events.Asked) and found.duel is not None:
+                self._append(question)
+                if isinstance(question, events.Asked) and question.duel is not None:
                     rule.accepted(state)
-                tickets.append(_ticket_of(state, state.questions[found.question]))
+                tickets.append(_ticket_of(state, state.questions[question.question]))
         return tickets
-
-    def _recall_rule(self, rule: Rule) -> None:
-        # Let a policy go on from where it was in an earlier session.
-        if len(self._current().told) < snapshots.EVERY_TOLD:
-            return
-        found = snapshots.load(self.path, "policy")
-        # The chain of the file is known to be sound.
-        if found is not None and self._log.digest_of(found.number) == found.prefix:
-            rule.recall(found.payload)
 
     def open_tickets(self, judge: str | None = None) -> list[Ticket]:
         """Return questions without an answer that were not asked anew, oldest first.
@@ -943,9 +924,9 @@ class Study:
         else:
             data = (read_sets if of_sets else read_comparisons)(votes, **columns)
             named = source or visible(str(votes))
-        found = rows_of(data)
+        given_rows = exchange.rows_of(data)
         with self._writing() as state:
-            rows = fitting_rows(state, found, data.arm_names, "votes")
+            rows = exchange.fitting_rows(state, given_rows, data.arm_names, "votes")
             counts = [row.written() for row in rows]
             for event in () if again else self.events():
                 known = event.number in state.imports
@@ -985,16 +966,16 @@ class Study:
             Votes that count from now on, and those that did before.
         """
         refuse_control_characters(source, "source", StudyError)
-        arms, found = votes_of_study(other)
+        arms, theirs = exchange.votes_of_study(other)
         with self._writing() as state:
-            rows = new_rows(found, self.events(), state)
-            rows = fitting_rows(state, rows, arms, "other")
+            rows = exchange.new_rows(theirs, self.events(), state)
+            rows = exchange.fitting_rows(state, rows, arms, "other")
             if rows:
                 counts = [row.written() for row in rows]
                 source, keys = source or visible(str(other)), [row.key for row in rows]
                 self._append(events.Imported(source, counts, keys))
         new = sum(row.num_votes for row in rows)
-        return new, sum(row.num_votes for row in found) - new
+        return new, sum(row.num_votes for row in theirs) - new
 
     def undo_import(self, event: int) -> bool:
         """Take imported votes back: they count no more.
@@ -1012,8 +993,8 @@ class Study:
         number = integer_from(event, 1, "event", kind=StudyError)
         with self._writing() as state:
             if number not in state.imports:
-                kinds = ((each.number, each.kind) for each in self.events())
-                known = [place for place, kind in kinds if kind == "imported"]
+                history = self.events()
+                known = [one.number for one in history if one.kind == "imported"]
                 if number not in known:
                     rule = f"must be one that imported votes, among {known}"
                     raise StudyError("event", rule, number)
@@ -1046,8 +1027,10 @@ class Study:
         foreseen = self.forecast() if forecast else None
         # The collector of garbage would look at every question.
         with self._turn, snapshots.without_collector():
-            found = status_of(self._current(), probability, self._clock(), full=full)
-        return replace(found, forecast=foreseen)
+            status_now = status_of(
+                self._current(), probability, self._clock(), full=full
+            )
+        return replace(status_now, forecast=foreseen)
 
     def report(self, probability: float = 0.9, *, forecast: bool = False) -> str:
         """Return one HTML page that needs no other file.
@@ -1122,23 +1105,19 @@ class Study:
         """
         with self._turn:
             state = self._current()
-            return answers_frame(self.events()[: state.last], state)
+            return exchange.answers_frame(self.events()[: state.last], state)
 
     def export_votes(self, path: str | os.PathLike[str]) -> None:
         """Write :meth:`to_dataframe` to a new file: Parquet for ``.parquet``, else CSV.
 
         Parquet needs pyarrow.
         """
-        write_frame(self.to_dataframe(), as_path("path", path, StudyError))
+        exchange.write_frame(self.to_dataframe(), as_path("path", path, StudyError))
 
     # What simulations say
 
     def forecast(
-        self,
-        probability: float = 0.8,
-        *,
-        most_votes: int = 10_000,
-        num_runs: int = 400,
+        self, probability: float = 0.8, *, most_votes: int = 10_000, num_runs: int = 400
     ) -> Forecast:
         """Say how many votes are still needed until the rules of the study decide.
 
@@ -1172,8 +1151,8 @@ class Study:
         ...     for ticket in study.ask(12):
         ...         better = "left" if ticket.left == "tea" else "right"
         ...         _ = study.tell(ticket, better)
-        ...     found = study.forecast()
-        >>> print(found.words(found.lines[1]))
+        ...     forecast = study.forecast()
+        >>> print(forecast.words(forecast.lines[1]))
         none: it names an arm now
         >>> folder.cleanup()
         """
@@ -1221,22 +1200,21 @@ class Study:
             as "posterior by pair": it is that of such a distribution. Remarks say what
             was simulated differently.
         """
-        from bayesduel.studies.audits import StoredAudit, audit_of
+        from bayesduel.studies.audits import audit_of, record_of_audit
 
         self._settings.check_of_pairs("audit_stopping")
         with self._turn:
             # A copy: votes and arms may come meanwhile, and the event says of what.
             state = deepcopy(self._current())
         keep = true_or_false(keep, "keep", kind=StudyError)
-        found = audit_of(
+        audit = audit_of(
             state, budget, look_every=look_every, num_runs=num_runs, seed=seed,
             on_progress=on_progress,
         )  # fmt: skip
         if keep:
-            made = StoredAudit.made(state, found, state.settings.width)
             with self._writing():
-                self._append(made.as_event())
-        return found
+                self._append(record_of_audit(state, audit))
+        return audit
 
 
 def _ticket_of(state: StudyState, question: Question) -> Ticket:

@@ -32,12 +32,16 @@ def exact_node(constants, level=7.0):
 
 def test_slope_is_the_mean_over_runs_with_its_standard_error():
     constants = [60.0, 66.0, 75.0]
-    found = slope(exact_node(constants), 1000, 100_000)
-    assert found.value == pytest.approx(67.0, rel=1e-12)
+    measured_slope = slope(exact_node(constants), 1000, 100_000)
+    assert measured_slope.value == pytest.approx(67.0, rel=1e-12)
     expected = np.std(constants, ddof=1) / math.sqrt(3)
-    assert found.standard_error == pytest.approx(expected, rel=1e-10)
-    assert (found.from_round, found.to_round, found.num_runs) == (1000, 100_000, 3)
-    assert float(found) == found.value
+    assert measured_slope.standard_error == pytest.approx(expected, rel=1e-10)
+    assert (
+        measured_slope.from_round,
+        measured_slope.to_round,
+        measured_slope.num_runs,
+    ) == (1000, 100_000, 3)
+    assert float(measured_slope) == measured_slope.value
 
 
 def test_slope_uses_only_the_two_checkpoints():
@@ -49,10 +53,10 @@ def test_slope_uses_only_the_two_checkpoints():
 
 
 def test_slope_of_one_run_has_an_infinite_standard_error():
-    found = slope(exact_node([66.0]), 100, 100_000)
-    assert found.value == pytest.approx(66.0)
-    assert found.standard_error == math.inf
-    assert "1 run" in str(found)
+    measured_slope = slope(exact_node([66.0]), 100, 100_000)
+    assert measured_slope.value == pytest.approx(66.0)
+    assert measured_slope.standard_error == math.inf
+    assert "1 run" in str(measured_slope)
 
 
 @pytest.mark.parametrize(
@@ -91,15 +95,15 @@ def test_measurements_keep_order_matrix_and_failures():
         ("RUCB", "D-TS"),
         failed={("b", "D-TS"): "boom"},
     )
-    found = measurements(tree)
-    assert [(each.instance, each.policy) for each in found] == [
+    measured = measurements(tree)
+    assert [(item.instance, item.policy) for item in measured] == [
         ("a", "RUCB"), ("a", "D-TS"), ("b", "RUCB"), ("b", "D-TS"),
     ]  # fmt: skip
-    assert found[3].error == "boom"
-    assert not found[0].error
-    assert np.array_equal(found[2].preference, fake.TIED)
+    assert measured[3].error == "boom"
+    assert not measured[0].error
+    assert np.array_equal(measured[2].preference, fake.TIED)
     with pytest.raises(ValueError, match="boom"):
-        found[3].regret()
+        measured[3].regret()
     with pytest.raises(ValueError, match="no policy"):
         measurements(fake.environment_node(fake.CONDORCET, "only a matrix"))
 
@@ -130,13 +134,13 @@ def test_summary_statistics_of_the_last_checkpoint():
 
 
 def test_summary_says_in_words_that_a_tie_leaves_no_bound():
-    found = summary(fake.comparison({"arxiv": fake.TIED}, ("D-TS",)))
-    row = found.rows[0]
+    table = summary(fake.comparison({"arxiv": fake.TIED}, ("D-TS",)))
+    row = table.rows[0]
     assert row.lower_bound is None
     assert row.ratio is None
     assert row.note == "lower bound: not defined (tie between 3 and 5)"
     assert row.slope is not None
-    assert "not defined (tie between 3 and 5)" in str(found)
+    assert "not defined (tie between 3 and 5)" in str(table)
 
 
 def test_summary_of_one_run_or_one_checkpoint():
@@ -152,11 +156,11 @@ def test_summary_of_one_run_or_one_checkpoint():
 
 def test_summary_text_says_seed_version_and_failures():
     key = ("mslr5-condorcet", "RUCB")
-    found = summary(fake.comparison(labels=("D-TS", "RUCB"), failed={key: "boom"}))
-    good, bad = found.rows
+    table = summary(fake.comparison(labels=("D-TS", "RUCB"), failed={key: "boom"}))
+    good, bad = table.rows
     assert good.regret is not None and bad.regret is None
     assert bad.error == "boom"
-    text = str(found)
+    text = str(table)
     assert "seed 1, bayesduel 0.1.0" in text
     assert "RUCB failed: boom" in text
     lines = text.splitlines()
@@ -194,7 +198,7 @@ def test_numbers_and_rounds_are_written_for_readers():
     assert format_number(0.0) == "0"
     rounds = (10**12, 2 * 10**5, 123456, 1000)
     written = ["10^12", "2·10^5", "123456", "1000"]
-    assert [format_rounds(each) for each in rounds] == written
+    assert [format_rounds(item) for item in rounds] == written
 
 
 def test_frames_hold_what_the_tables_print():
@@ -216,9 +220,9 @@ def test_frames_hold_what_the_tables_print():
     assert broken["error"] == "it broke" and math.isnan(broken["slope_standard_error"])
     (ranking,) = rankings(tree)
     ranks = ranking.to_dataframe().set_index("policy")
-    for each in ranking.policies:
-        assert ranks.loc[each.policy, "mean"] == each.mean
-        assert ranks.loc[each.policy, "worst_rank"] == each.worst_rank
+    for policy in ranking.policies:
+        assert ranks.loc[policy.policy, "mean"] == policy.mean
+        assert ranks.loc[policy.policy, "worst_rank"] == policy.worst_rank
     (pair,) = ranking.differences_to_dataframe().to_dict("records")
     assert pair["verdict"] == ranking.differences[0].verdict
     assert (pair["instance"], pair["notion"]) == ("mslr5-condorcet", "copeland")
@@ -230,8 +234,8 @@ def test_regret_in_long_form_keeps_every_run_and_checkpoint():
     frame = regret_dataframe(tree)
     for label in ("D-TS", "RUCB"):
         node = tree[f"mslr5-condorcet/{label}"]
-        own = frame[frame["policy"] == label]
-        table = own.pivot(index="run", columns="checkpoint", values="regret")
+        given = frame[frame["policy"] == label]
+        table = given.pivot(index="run", columns="checkpoint", values="regret")
         assert table.index.tolist() == node["run"].values.tolist()
         assert table.columns.tolist() == node["checkpoint"].values.tolist()
         np.testing.assert_array_equal(table, node["regret"].values[0])

@@ -26,35 +26,35 @@ def test_all_intervals_hold_at_once_as_often_as_they_say(distribution):
             noise = rng.normal(0.0, scale, (30, 4))
         else:
             noise = rng.exponential(scale, (30, 4)) - scale
-        found = paired_intervals(
+        intervals = paired_intervals(
             shared + expected + noise, num_resamples=500, seed=repetition
         )
-        truth = expected[found.second] - expected[found.first]
-        hits += bool(((found.low <= truth) & (truth <= found.high)).all())
+        truth = expected[intervals.second] - expected[intervals.first]
+        hits += bool(((intervals.low <= truth) & (truth <= intervals.high)).all())
     assert hits >= stats.binom.ppf(FALSE_ALARM, 300, 0.93)
 
 
 def test_the_interval_of_a_normal_difference_is_that_of_student():
     rng = np.random.default_rng(4)
     values = rng.normal([[0.0, 1.0]], 1.0, (150, 2))
-    found = paired_intervals(values, num_resamples=20_000)
+    intervals = paired_intervals(values, num_resamples=20_000)
     student = stats.ttest_rel(values[:, 1], values[:, 0]).confidence_interval()
-    assert found.mean[0] == pytest.approx((values[:, 1] - values[:, 0]).mean())
-    assert found.low[0] == pytest.approx(student.low, abs=0.03)
-    assert found.high[0] == pytest.approx(student.high, abs=0.03)
+    assert intervals.mean[0] == pytest.approx((values[:, 1] - values[:, 0]).mean())
+    assert intervals.low[0] == pytest.approx(student.low, abs=0.03)
+    assert intervals.high[0] == pytest.approx(student.high, abs=0.03)
     wider = paired_intervals(values, confidence=0.999, num_resamples=20_000)
-    assert wider.low[0] < found.low[0] - 0.1
+    assert wider.low[0] < intervals.low[0] - 0.1
 
 
 def test_more_pairs_need_wider_intervals():
     """Ten independent columns: the studentized range, not one Student quantile."""
     values = np.random.default_rng(5).normal(size=(200, 10))
-    found = paired_intervals(values, num_resamples=4000)
-    reach = np.median((found.high - found.low) / 2 / found.standard_error)
+    intervals = paired_intervals(values, num_resamples=4000)
+    reach = np.median((intervals.high - intervals.low) / 2 / intervals.standard_error)
     wanted = stats.studentized_range.ppf(0.95, 10, 9 * 199) / math.sqrt(2)
     assert wanted == pytest.approx(3.17, abs=0.01)
     assert reach == pytest.approx(wanted, abs=0.15)
-    assert len(found.mean) == 45
+    assert len(intervals.mean) == 45
 
 
 def test_what_runs_share_cancels():
@@ -68,9 +68,9 @@ def test_what_runs_share_cancels():
 
 def test_order_of_columns_turns_signs_only():
     values = np.random.default_rng(7).exponential(size=(40, 2))
-    one, other = paired_intervals(values), paired_intervals(values[:, ::-1])
-    assert one.mean[0] == pytest.approx(-other.mean[0])
-    assert one.low[0] == pytest.approx(-other.high[0])
+    first, second = paired_intervals(values), paired_intervals(values[:, ::-1])
+    assert first.mean[0] == pytest.approx(-second.mean[0])
+    assert first.low[0] == pytest.approx(-second.high[0])
 
 
 def test_differences_that_rest_on_one_run_are_open_and_spoil_no_other():
@@ -79,11 +79,15 @@ def test_differences_that_rest_on_one_run_are_open_and_spoil_no_other():
     second = first.copy()
     second[17] += 100.0
     third, fourth = first + 3.0, first + rng.normal(1.0, 0.1, 50)
-    found = paired_intervals(np.column_stack([first, second, third, fourth]))
+    intervals = paired_intervals(np.column_stack([first, second, third, fourth]))
     pairs = {
         (int(i), int(j)): (float(low), float(high))
         for i, j, low, high in zip(
-            found.first, found.second, found.low, found.high, strict=True
+            intervals.first,
+            intervals.second,
+            intervals.low,
+            intervals.high,
+            strict=True,
         )
     }
     assert pairs[0, 1] == (-math.inf, math.inf)
@@ -97,9 +101,9 @@ def test_differences_that_rest_on_one_run_are_open_and_spoil_no_other():
 
 def test_few_runs_claim_nothing():
     values = np.random.default_rng(9).normal([[0.0, 50.0]], 1.0, (7, 2))
-    found = paired_intervals(values)
-    assert (found.low[0], found.high[0]) == (-math.inf, math.inf)
-    assert found.standard_error[0] < 2
+    intervals = paired_intervals(values)
+    assert (intervals.low[0], intervals.high[0]) == (-math.inf, math.inf)
+    assert intervals.standard_error[0] < 2
     single = paired_intervals([[1.0, 2.0]])
     assert single.mean[0] == 1.0
     assert single.standard_error[0] == math.inf

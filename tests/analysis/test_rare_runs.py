@@ -61,7 +61,7 @@ def tree(columns, horizon=1000, preference=None):
     return xr.DataTree.from_dict(nodes)
 
 
-def wrong_and_right(distribution, num_runs, repetitions, told="is_certain", seed=0):
+def wrong_and_right(distribution, num_runs, repetitions, verdict="is_certain", seed=0):
     """Return how often A is told to be better than B, and how often the reverse."""
     draw, mean, deviation = DISTRIBUTIONS[distribution]
     rng = np.random.default_rng([seed, num_runs])
@@ -71,10 +71,10 @@ def wrong_and_right(distribution, num_runs, repetitions, told="is_certain", seed
             "A": draw(rng, num_runs), "B": rng.normal(mean, deviation, num_runs)
         }  # fmt: skip
         (ranking,) = rankings(tree(columns), num_resamples=200)
-        (found,) = ranking.differences
-        if getattr(found, told):
-            wrong += found.lower == "A"
-            right += found.lower == "B"
+        (differences,) = ranking.differences
+        if getattr(differences, verdict):
+            wrong += differences.lower == "A"
+            right += differences.lower == "B"
     return wrong, right
 
 
@@ -118,9 +118,9 @@ def test_a_wrong_order_is_rare_where_the_rounds_set_the_limit(share, num_runs):
             "B": np.full(num_runs, 0.95 * mean),
         }
         (ranking,) = rankings(tree(columns, 1000, ONE_PER_ROUND), num_resamples=200)
-        (found,) = ranking.differences
-        assert found.limit == 1000.0
-        wrong += found.is_certain and found.lower == "A"
+        (differences,) = ranking.differences
+        assert differences.limit == 1000.0
+        wrong += differences.is_certain and differences.lower == "A"
     assert wrong <= stats.binom.ppf(1 - FALSE_ALARM, REPETITIONS, DECLARED)
 
 
@@ -143,30 +143,32 @@ def test_clear_cases_are_certain():
     hardness = rng.gamma(4.0, 25.0, num_runs)
     columns = {"A": hardness, "B": 1.25 * hardness + rng.normal(0, 5, num_runs)}
     (ranking,) = rankings(tree(columns))
-    (found,) = ranking.differences
-    assert found.verdict == "certain"
-    assert found.limit == pytest.approx(50 * columns["B"].mean())
+    (differences,) = ranking.differences
+    assert differences.verdict == "certain"
+    assert differences.limit == pytest.approx(50 * columns["B"].mean())
     assert [(p.best_rank, p.worst_rank) for p in ranking.policies] == [(1, 1), (2, 2)]
-    assert 0.85 * num_runs < found.enough_runs <= num_runs
+    assert 0.85 * num_runs < differences.enough_runs <= num_runs
     # Half of the runs are not enough, and say how many are.
     half = {label: regret[: num_runs // 2] for label, regret in columns.items()}
     (ranking,) = rankings(tree(half))
-    (found,) = ranking.differences
-    assert found.verdict == "in the runs seen"
+    (differences,) = ranking.differences
+    assert differences.verdict == "in the runs seen"
     assert [(p.best_rank, p.worst_rank) for p in ranking.policies] == [(1, 2), (1, 2)]
     assert [(p.best_seen, p.worst_seen) for p in ranking.policies] == [(1, 1), (2, 2)]
-    assert 0.8 * num_runs < found.enough_runs < 1.2 * num_runs
+    assert 0.8 * num_runs < differences.enough_runs < 1.2 * num_runs
 
 
 def test_ten_runs_are_enough_against_a_policy_that_never_learns():
     rng = np.random.default_rng(6)
     columns = {"A": rng.normal(60, 10, 10), "B": rng.normal(500, 10, 10)}
     (ranking,) = rankings(tree(columns, 1000, ONE_PER_ROUND))
-    (found,) = ranking.differences
+    (differences,) = ranking.differences
     unseen = 1 - 0.025**0.1
     assert ranking.unseen == pytest.approx(unseen)
-    assert found.reversal == pytest.approx(found.low * (1 - unseen) / unseen)
-    assert found.limit == 1000.0 and not found.is_certain
+    assert differences.reversal == pytest.approx(
+        differences.low * (1 - unseen) / unseen
+    )
+    assert differences.limit == 1000.0 and not differences.is_certain
     more = {"A": rng.normal(60, 10, 14), "B": rng.normal(500, 10, 14)}
     assert rankings(tree(more, 1000, ONE_PER_ROUND))[0].differences[0].is_certain
     assert not rankings(tree(more))[0].differences[0].is_certain
@@ -193,15 +195,15 @@ def test_an_order_turns_where_unseen_runs_differ_by_the_reversal(rival):
     num_runs, lead = 40, 40.0
     hardness = np.linspace(150.0, 400.0, num_runs)
     (ranking,) = rankings(tree({"A": hardness, "B": hardness + lead}))
-    (found,) = ranking.differences
-    assert found.low == pytest.approx(lead) and not found.is_certain
+    (differences,) = ranking.differences
+    assert differences.low == pytest.approx(lead) and not differences.is_certain
     # All that was seen 1000 times, and as many new runs as make this share.
     unseen = round(1000 * num_runs * ranking.unseen / (1 - ranking.unseen))
     for part, winner in ((0.99, "A"), (1.01, "B")):
         means = {
             label: np.concatenate([np.tile(seen, 1000), np.full(unseen, cost)]).mean()
             for label, seen, cost in (
-                ("A", hardness, rival + part * found.reversal),
+                ("A", hardness, rival + part * differences.reversal),
                 ("B", hardness + lead, rival),
             )
         }
@@ -213,8 +215,8 @@ def test_a_longer_tail_than_the_limit_is_believed():
     rng = np.random.default_rng(7)
     first = np.concatenate([rng.normal(1.0, 0.1, 1199), [900.0]])
     (ranking,) = rankings(tree({"A": first, "B": rng.normal(6.0, 0.1, 1200)}))
-    (found,) = ranking.differences
-    assert found.limit == 900.0 > 50 * 6.1
+    (differences,) = ranking.differences
+    assert differences.limit == 900.0 > 50 * 6.1
     assert ranking.policies[0].worst_share == pytest.approx(
         np.sort(first)[-60:].sum() / first.sum()
     )
@@ -224,8 +226,8 @@ def test_without_any_limit_nothing_is_certain():
     columns = {"A": np.full(5000, 1.0), "B": np.full(5000, 100.0)}
     few = {"num_resamples": 100}
     assert rankings(tree(columns), **few)[0].differences[0].is_certain
-    (found,) = rankings(tree(columns), peak=math.inf, **few)[0].differences
-    assert (found.verdict, found.limit, found.enough_runs) == (
+    (differences,) = rankings(tree(columns), peak=math.inf, **few)[0].differences
+    assert (differences.verdict, differences.limit, differences.enough_runs) == (
         "in the runs seen", math.inf, 0,
     )  # fmt: skip
     for peak in (0.5, math.nan):
@@ -236,7 +238,7 @@ def test_without_any_limit_nothing_is_certain():
 def captions(columns, **options):
     from rich.console import Console
 
-    from bayesduel.cli.rankings import print_rankings
+    from bayesduel.cli.tables import print_rankings
 
     printed = io.StringIO()
     print_rankings(

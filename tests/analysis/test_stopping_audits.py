@@ -29,8 +29,8 @@ FEW = DESIGN | {"num_runs": 12}
 
 @pytest.mark.slow
 def test_runs_are_those_of_the_simulator():
-    found = audit_stopping("cyclic", "rucb", rules=["p-value:alpha=0.2"], **DESIGN)
-    (audited,) = found.rules
+    audit = audit_stopping("cyclic", "rucb", rules=["p-value:alpha=0.2"], **DESIGN)
+    (audited,) = audit.rules
     runs = bayesduel.simulate(
         "cyclic",
         "rucb:self_duels=false",
@@ -42,7 +42,7 @@ def test_runs_are_those_of_the_simulator():
     np.testing.assert_array_equal(audited.votes, runs["stopped_at"])
     wrong = ~np.isin(runs["answer"], [-1, 0])
     np.testing.assert_array_equal(audited.is_wrong, wrong)
-    (row,) = found.rows()
+    (row,) = audit.rows()
     assert row.false_stops == wrong.sum() > 0
     test = binomtest(int(wrong.sum()), 60).proportion_ci(0.95, method="exact")
     assert (row.false_lower, row.false_upper) == pytest.approx((test.low, test.high))
@@ -56,29 +56,29 @@ def test_looks_between_which_nothing_stops():
     rules = ["p-value:alpha=0.2", "fixed:duels=250"]
     often, fixed = audit_stopping("gap", "balanced", rules=rules, **FEW).rules
     assert (fixed.votes == 250).all()
-    found = audit_stopping("gap", "balanced", rules=rules, look_every=40, **FEW)
-    seldom, fixed = found.rules
+    audit = audit_stopping("gap", "balanced", rules=rules, look_every=40, **FEW)
+    seldom, fixed = audit.rules
     assert (fixed.votes == 280).all()
     assert set(seldom.votes % 40) <= {0, 39}
     assert seldom.is_wrong.sum() < often.is_wrong.sum()
-    assert found.look_every == 40
+    assert audit.look_every == 40
 
 
 @pytest.mark.slow
 def test_an_anytime_rule_keeps_its_promise_and_a_habit_does_not():
-    found = audit_stopping("strong-borda", "balanced", budget=600, num_runs=400)
-    shares = {row.rule: row for row in found.rows()}
+    audit = audit_stopping("strong-borda", "balanced", budget=600, num_runs=400)
+    shares = {row.rule: row for row in audit.rows()}
     assert list(shares) == list(usual_rules(0.05, 0.0, 600))
     # One false alarm in 100,000, were false stops as frequent as was accepted.
     assert shares["anytime"].false_stops <= binom.isf(FALSE_ALARM, 400, 0.05)
     for heuristic in ("posterior", "intervals", "p-value", "fixed"):
         assert shares[heuristic].false_stops > binom.isf(FALSE_ALARM, 400, 0.05)
     assert shares["anytime"].median_votes is None
-    text = str(found).splitlines()
+    text = str(audit).splitlines()
     assert len(text) == 6 and text[1].split()[:2] == ["strong-borda", "anytime"]
-    kept = json.loads(json.dumps(found.as_dict(), allow_nan=False))
-    assert kept["rules"][0]["median_votes"] is None
-    assert kept["num_runs"] == 400
+    record = json.loads(json.dumps(audit.as_dict(), allow_nan=False))
+    assert record["rules"][0]["median_votes"] is None
+    assert record["num_runs"] == 400
 
 
 @pytest.mark.slow
@@ -87,10 +87,10 @@ def test_draws_of_a_posterior_are_truths_of_runs():
     votes = Comparisons.from_wins(np.zeros((3, 3)))
     with pytest.warns(DisconnectedComparisonsWarning):
         prior = fit(PairwiseBeta(), votes)
-    found = audit_stopping(
+    audit = audit_stopping(
         prior, "balanced", rules=["posterior:delta=0.2"], budget=400, num_runs=1500
     )
-    (row,) = found.rows()
+    (row,) = audit.rows()
     assert row.instance == "draws"
     assert row.false_stops <= binom.isf(FALSE_ALARM, 1500, 0.2)
     assert row.false_stops > 50
@@ -103,14 +103,16 @@ def test_wide_right_answers_are_those_of_the_definition():
         lower = np.tril(np.ones((num_arms, num_arms)), -1)
         matrices = half + np.swapaxes(lower * (1 - np.swapaxes(half, 1, 2)), 1, 1)
         matrices += 0.5 * np.eye(num_arms)
-        found = right_answers(matrices, 0.06)
-        for matrix, right in zip(matrices, found, strict=True):
+        result = right_answers(matrices, 0.06)
+        for matrix, right in zip(matrices, result, strict=True):
             clear = matrix > 0.56
             for arm in range(num_arms):
-                kept = sum(not clear[j, arm] for j in range(num_arms) if j != arm)
-                wrong = any(clear[r].sum() > kept for r in range(num_arms) if r != arm)
+                stored = sum(not clear[j, arm] for j in range(num_arms) if j != arm)
+                wrong = any(
+                    clear[r].sum() > stored for r in range(num_arms) if r != arm
+                )
                 assert right[arm] == (not wrong)
-        assert found.sum() > right_answers(matrices, 0.0).sum()
+        assert result.sum() > right_answers(matrices, 0.0).sum()
 
 
 def test_intervals_of_all_and_of_nothing():
@@ -137,9 +139,9 @@ def test_votes_from_before_are_told_and_not_counted(policy):
     matrix = np.array([[[0.5, 1.0], [0.0, 0.5]]] * 3)
     rule = stopping.AnytimeEvidence(0.001)
     kernel = asking_kernel(policy, 2, 500, rounds=30)
-    asked = {"budget": 500, "seed": 0}
-    fresh = decisions(asking_kernel(policy, 2, 500), rule, matrix, **asked)
-    begun = decisions(kernel, rule, matrix, votes=np.array([[0, 1, 1]] * 7), **asked)
+    results = {"budget": 500, "seed": 0}
+    fresh = decisions(asking_kernel(policy, 2, 500), rule, matrix, **results)
+    begun = decisions(kernel, rule, matrix, votes=np.array([[0, 1, 1]] * 7), **results)
     assert (fresh.answers == 0).all() and (begun.answers == 0).all()
     assert (fresh.votes == begun.votes + 7).all()
 
@@ -165,7 +167,7 @@ def test_balanced_designs_ask_every_pair_alike():
     plays = records.ledger["plays"][..., *np.triu_indices(4, 1)]
     assert (plays[:, 1] == 10).all()
     assert set(plays[:, 0].ravel()) == {2, 3}
-    assert len({tuple(each) for each in plays[:, 0]}) > 1
+    assert len({tuple(play) for play in plays[:, 0]}) > 1
 
 
 @pytest.mark.parametrize(

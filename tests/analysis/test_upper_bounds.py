@@ -85,10 +85,10 @@ def mean_and_error(instance, policy, rounds, notion, num_runs=NUM_RUNS):
 def assert_below(bound, rounds, mean, error, z):
     """Hold the means that are surely above the bound against it."""
     assert bound.kind == "upper"
-    told = np.asarray(rounds, dtype=float)
-    covered = told >= bound.minimum_horizon
+    answered = np.asarray(rounds, dtype=float)
+    covered = answered >= bound.minimum_horizon
     assert covered.any()
-    limits = bound(told[covered])
+    limits = bound(answered[covered])
     lowest = (mean - z * error)[covered]
     assert (lowest <= limits).all(), (bound.name, mean[covered], limits)
 

@@ -51,32 +51,34 @@ class FakeEngine:
     happens: Callable[[], object] = lambda: None
     """What happens in the middle of a comparison."""
 
-    def run(self, asked, *, out=None, resume=False, overwrite=False, **options):
+    def run(self, experiment, *, out=None, resume=False, overwrite=False, **options):
         if out is not None:
             folder = RunFolder.claim(
                 out, kind="comparison", resume=resume, overwrite=overwrite
             )
             folder.release()
         folder = {"out": out, "resume": resume, "overwrite": overwrite}
-        self.calls.append(SimpleNamespace(**vars(asked), **folder, **options))
+        self.calls.append(SimpleNamespace(**vars(experiment), **folder, **options))
         self.happens()
         if self.error is not None:
             raise self.error
         # Of a world nothing but the tree's layout is made up.
         matrices = {
-            each.name: getattr(each, "values", np.full((each.num_arms,) * 2, 0.5))
-            for each in asked.instances
+            instance.name: getattr(
+                instance, "values", np.full((instance.num_arms,) * 2, 0.5)
+            )
+            for instance in experiment.instances
         }
         parts = {
             name: fake.comparison(
                 {name: matrices[name]},
-                asked.labels,
+                experiment.labels,
                 failed=self.failed,
                 notions=notions,
-                rounds=asked.checkpoints,
-                num_runs=asked.num_runs,
+                rounds=experiment.checkpoints,
+                num_runs=experiment.num_runs,
             )
-            for name, notions in asked.notions.items()
+            for name, notions in experiment.notions.items()
         }
         trees = {name: part[name] for name, part in parts.items()}
         root = next(iter(parts.values())).to_dataset()
@@ -95,9 +97,9 @@ def install(monkeypatch, name, **contents):
 @pytest.fixture
 def engine(monkeypatch):
     """Return a fake simulator behind the command line."""
-    found = FakeEngine()
-    monkeypatch.setattr(execute, "run_experiment", found.run)
-    return found
+    result = FakeEngine()
+    monkeypatch.setattr(execute, "run_experiment", result.run)
+    return result
 
 
 @pytest.fixture
@@ -107,7 +109,7 @@ def run(monkeypatch):
     monkeypatch.setenv("TERM", "dumb")
 
     def runs(*arguments, code=0, typed=None):
-        result = invoke([str(each) for each in arguments], input=typed)
+        result = invoke([str(argument) for argument in arguments], input=typed)
         assert result.exit_code == code, result.output
         return result
 

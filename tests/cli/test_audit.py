@@ -24,10 +24,10 @@ def board(tmp_path):
 
 def test_it_prints_a_page_and_saves_another(run, board, tmp_path):
     page = tmp_path / "audit.html"
-    found = run("audit", board, "--html", page, "--strict")
-    assert "board.csv: Audit(4 arms, 1000 votes: 14 ok)" in found.stdout
-    assert "Nothing speaks against this leaderboard." in found.stdout
-    assert f"saved {page}" in found.stderr.replace("\n", "")
+    result = run("audit", board, "--html", page, "--strict")
+    assert "board.csv: Audit(4 arms, 1000 votes: 14 ok)" in result.stdout
+    assert "Nothing speaks against this leaderboard." in result.stdout
+    assert f"saved {page}" in result.stderr.replace("\n", "")
     assert "<title>Audit of board.csv</title>" in page.read_text("utf-8")
     refused = run("audit", board, "--html", page, code=2)
     assert "--overwrite" in refused.stderr
@@ -37,8 +37,8 @@ def test_strict_ends_with_1_where_a_check_warns(run, tmp_path):
     path = tmp_path / "board.csv"
     table = FAULTS["one judge casting half of them"][1](1)
     table.rename(columns={"judge": "Rater", "time": "date"}).to_csv(path, index=False)
-    found = json.loads(run("audit", path, "--json").stdout)
-    verdicts = {line["name"]: line["verdict"] for line in found["checks"]}
+    record = json.loads(run("audit", path, "--json").stdout)
+    verdicts = {line["name"]: line["verdict"] for line in record["checks"]}
     assert verdicts["share of judges"] == "warning"
     # The column of dates has a usual title, too.
     assert "cannot be checked" not in verdicts.values()
@@ -52,9 +52,9 @@ def test_columns_with_gaps_are_left_out(run, board):
     table = rows(1, 200)
     table.loc[3, "judge"] = ""
     table.to_csv(board, index=False)
-    found = run("audit", board)
-    assert "column 'judge' has empty cells, and is not read" in found.stderr
-    assert "share of judges: no column says who judged" in found.stdout
+    result = run("audit", board)
+    assert "column 'judge' has empty cells, and is not read" in result.stderr
+    assert "share of judges: no column says who judged" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,10 @@ BOUND_KEYS = [
 
 def test_bounds_of_a_tied_matrix_are_null_with_the_reason_elsewhere(run):
     result = run("bounds", "arxiv", "--json")
-    found = json.loads(result.stdout)
-    assert found["num_arms"] == 6
-    assert found["copeland_winners"] == [0]
-    assert [found[key] for key in BOUND_KEYS[2:]] == [None] * 4
+    record = json.loads(result.stdout)
+    assert record["num_arms"] == 6
+    assert record["copeland_winners"] == [0]
+    assert [record[key] for key in BOUND_KEYS[2:]] == [None] * 4
     assert "not defined (tie between 3 and 5)" in result.stderr
 
 
@@ -74,12 +74,14 @@ def logistic(tmp_path):
 
 def test_bounds_under_a_model(run, logistic):
     path, utilities = logistic
-    found = json.loads(run("bounds", path, "--model", "bradley-terry", "--json").stdout)
-    assert found["lower_bound"] == pytest.approx(2.411, abs=5e-4)
-    assert found["unstructured_lower_bound"] == pytest.approx(2.900, abs=5e-4)
-    assert found["winner"] == 0 and 0 <= found["relative_gap"] <= 1e-6
-    costs = sum(row["cost"] for row in found["allocation"])
-    assert costs == pytest.approx(found["lower_bound"])
+    record = json.loads(
+        run("bounds", path, "--model", "bradley-terry", "--json").stdout
+    )
+    assert record["lower_bound"] == pytest.approx(2.411, abs=5e-4)
+    assert record["unstructured_lower_bound"] == pytest.approx(2.900, abs=5e-4)
+    assert record["winner"] == 0 and 0 <= record["relative_gap"] <= 1e-6
+    costs = sum(row["cost"] for row in record["allocation"])
+    assert costs == pytest.approx(record["lower_bound"])
     result = run("bounds", path, "--model", "bradley-terry")
     printed = " ".join(result.stdout.split())
     for words in ("nothing 2.89", "bradley-terry 2.41", "83.1%", "certified"):
@@ -105,19 +107,19 @@ def test_an_estimated_matrix_is_projected_on_the_model(run, tmp_path, model, cos
     options += ["--identify"] if cost == "duels" else []
     refused = run(*options, code=2).stderr
     assert "bounds --project" in " ".join(refused.split())
-    found = json.loads(run(*options, "--project", "--json").stdout)
+    record = json.loads(run(*options, "--project", "--json").stdout)
     nearest = theory.project_on_model(ESTIMATED, model)
     of_all = {"copeland": theory.copeland_lower_bound,
               "duels": theory.identification_bound}[cost]  # fmt: skip
     given, free = float(of_all(ESTIMATED)), float(of_all(nearest.matrix))
     known = float(theory.structured_lower_bound(nearest.matrix, model, cost=cost))
-    assert found["projection"]["matrix_lower_bound"] == pytest.approx(given, rel=1e-6)
-    assert found["unstructured_lower_bound"] == pytest.approx(free, rel=1e-6)
-    assert found["lower_bound"] == pytest.approx(known, rel=3e-6)
-    assert found["model_saves"] == pytest.approx(1 - known / free, abs=5e-6)
-    changed = found["projection"]["projection_changes"]
+    assert record["projection"]["matrix_lower_bound"] == pytest.approx(given, rel=1e-6)
+    assert record["unstructured_lower_bound"] == pytest.approx(free, rel=1e-6)
+    assert record["lower_bound"] == pytest.approx(known, rel=3e-6)
+    assert record["model_saves"] == pytest.approx(1 - known / free, abs=5e-6)
+    changed = record["projection"]["projection_changes"]
     assert changed == pytest.approx(free / given - 1, abs=1e-6)
-    projected = found["projection"]["preferences"]
+    projected = record["projection"]["preferences"]
     np.testing.assert_allclose(projected, nearest.matrix.values, atol=1e-12)
     printed = " ".join(run(*options, "--project").stdout.split())
     for value in (given, free, known):
@@ -154,8 +156,8 @@ def test_a_linear_matrix_is_projected_on_its_features(run):
 def test_bounds_by_the_program_as_it_reads(run):
     plain = json.loads(run("bounds", "gap", "--json").stdout)
     result = run("bounds", "gap", "--solver", "cvxpy", "--verify", "--json")
-    found = json.loads(result.stdout)["copeland_lower_bound"]
-    assert found == pytest.approx(plain["copeland_lower_bound"], rel=1e-8)
+    record = json.loads(result.stdout)["copeland_lower_bound"]
+    assert record == pytest.approx(plain["copeland_lower_bound"], rel=1e-8)
 
 
 def test_bound_that_grows_with_a_power_of_t_says_so(run, monkeypatch):
@@ -226,11 +228,11 @@ def test_bounds_are_saved_as_json_csv_and_figure(run, tmp_path):
     with (out / "allocation.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     for program, key in (("CW", "copeland_lower_bound"), ("ECW", "ecw_rmed")):
-        own = [row for row in rows if row["program"] == program]
-        assert len(own) == len(tables[program]) == 10
-        total = sum(float(row["regret_per_log_round"]) for row in own)
+        results = [row for row in rows if row["program"] == program]
+        assert len(results) == len(tables[program]) == 10
+        total = sum(float(row["regret_per_log_round"]) for row in results)
         assert total == pytest.approx(printed[key], rel=1e-9)
-        for row, record in zip(own, tables[program], strict=True):
+        for row, record in zip(results, tables[program], strict=True):
             assert float(row["evidence"]) == record["evidence"]
             for name in ("first", "second"):
                 assert row[name] == str(record[name])
@@ -260,25 +262,25 @@ SUSHI = ("bounds", "sushi", "--submatrices", 12, "--size", 4, "--min-gap", "0.01
 
 
 def without_seconds(text):
-    found = json.loads(text)
-    assert list(found) == MEANS
-    assert found.pop("seconds") > 0
-    return found
+    record = json.loads(text)
+    assert list(record) == MEANS
+    assert record.pop("seconds") > 0
+    return record
 
 
 def test_json_has_exactly_the_promised_keys(run, tmp_path):
     result = run(*SUSHI, "--json")
-    found = without_seconds(result.stdout)
-    assert (found["matrices"], found["size"]) == (12, 4)
-    assert 0 < found["cw_mean"] <= found["ecw_mean"] < found["ccb_mean"]
-    assert 0 < found["cw_se"] < found["cw_mean"]
-    assert without_seconds(run(*SUSHI, "--json", "-q").stdout) == found
+    outcome = without_seconds(result.stdout)
+    assert (outcome["matrices"], outcome["size"]) == (12, 4)
+    assert 0 < outcome["cw_mean"] <= outcome["ecw_mean"] < outcome["ccb_mean"]
+    assert 0 < outcome["cw_se"] < outcome["cw_mean"]
+    assert without_seconds(run(*SUSHI, "--json", "-q").stdout) == outcome
     single = run("bounds", "gap", "--submatrices", 1, "--size", 5, "--json")
-    found = without_seconds(single.stdout)
-    assert found["cw_mean"] == pytest.approx(11.024943, rel=1e-6)
-    assert found["ecw_mean"] == pytest.approx(1252.510763, rel=1e-6)
-    assert found["ccb_mean"] == pytest.approx(150000, rel=1e-9)
-    assert found["cw_se"] is found["ecw_se"] is found["ccb_se"] is None
+    outcome = without_seconds(single.stdout)
+    assert outcome["cw_mean"] == pytest.approx(11.024943, rel=1e-6)
+    assert outcome["ecw_mean"] == pytest.approx(1252.510763, rel=1e-6)
+    assert outcome["ccb_mean"] == pytest.approx(150000, rel=1e-9)
+    assert outcome["cw_se"] is outcome["ecw_se"] is outcome["ccb_se"] is None
 
 
 def test_table(run):
@@ -306,8 +308,8 @@ def test_the_folder_keeps_what_is_finished(run, tmp_path, monkeypatch):
     assert f"kept 5 of 12 submatrices in {out}" in result.stderr
     assert "--resume" in result.stderr
     resumed = run(*SUSHI, "--json", "--out", out, "--resume")
-    kept = json.loads((out / "submatrices.json").read_text())
-    assert without_seconds(resumed.stdout).items() <= kept.items()
+    record = json.loads((out / "submatrices.json").read_text())
+    assert without_seconds(resumed.stdout).items() <= record.items()
     calls.clear()
     nothing = run(*SUSHI, "--json", code=130)
     assert "nothing was kept" in nothing.stderr

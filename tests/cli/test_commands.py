@@ -93,8 +93,8 @@ def test_colors_and_names_of_a_plot(run, saved, monkeypatch, kind):
 
 @pytest.mark.usefixtures("drawn")
 def test_bounds_of_a_plot(run, saved):
-    asked = ("-i", "mslr5-condorcet", "-f", "svg", "--bounds", "d-ts")
-    run("plot", saved, *asked)
+    arguments = ("-i", "mslr5-condorcet", "-f", "svg", "--bounds", "d-ts")
+    run("plot", saved, *arguments)
     drawn = " ".join((saved / "regret.svg").read_text().split())
     assert "slope 66.8" not in drawn and "asymptotic upper" in drawn
 
@@ -103,12 +103,12 @@ def test_list_names_everything(run, engine):
     result = run("list")
     for words in ("mslr5-condorcet", "d-ts+", "alpha=0.51", "condorcet_mean"):
         assert words in result.stdout
-    found = json.loads(run("list", "--json").stdout)
-    assert list(found) == [
+    record = json.loads(run("list", "--json").stdout)
+    assert list(record) == [
         "instances", "families", "pair-worlds", "policies", "regrets",
         "worlds", "subset-policies", "subset-regrets",
     ]  # fmt: skip
-    gap = next(row for row in found["instances"] if row["name"] == "gap")
+    gap = next(row for row in record["instances"] if row["name"] == "gap")
     assert gap["num_arms"] == 5
     assert gap["copeland_winners"] == [0]
     only = json.loads(run("list", "regrets", "--json").stdout)
@@ -157,7 +157,7 @@ def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
         ("mslr5-condorcet", 20), ("mslr5-condorcet", 100),
         ("mslr5-non-condorcet", 15), ("mslr5-non-condorcet", 60),
     ]  # fmt: skip
-    assert [each.name for each in engine.calls[-1].policies] == ["ecw-rmed"]
+    assert [policy.name for policy in engine.calls[-1].policies] == ["ecw-rmed"]
     assert "fewer runs on mslr5-non-condorcet" in whole.stderr
     near = saved[out / "results.nc"]
     for name, usual, rare in (
@@ -180,7 +180,7 @@ def test_what_many_arms_will_cost_is_said_before(run, monkeypatch):
     def cut(*_, **__):
         raise SystemExit(0)
 
-    monkeypatch.setattr("bayesduel.cli.commands.bounds._constants", cut)
+    monkeypatch.setattr("bayesduel.analysis.lower_bound", cut)
     said = run("bounds", "zoghi500:num_arms=500").stderr
     assert said.startswith("500 arms: the constants take about 2 s")
     assert "arms: the" not in run("bounds", "zoghi500:num_arms=500", "-q").stderr
@@ -197,10 +197,10 @@ def test_a_file_in_the_folder_of_commands_is_a_command(tmp_path, monkeypatch):
     (folder / "winners.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     group = make_group("folder_of_commands")
-    found = CliRunner().invoke(group, ["winners", "cyclic", "--json"])
-    assert json.loads(found.stdout) == {"winners": [0]}, found.output
-    found = CliRunner().invoke(group, ["winners", "cyclic", "--least", "0.65"])
-    assert re.search(r"^ *0 +0$", found.stdout, re.MULTILINE), found.output
+    result = CliRunner().invoke(group, ["winners", "cyclic", "--json"])
+    assert json.loads(result.stdout) == {"winners": [0]}, result.output
+    result = CliRunner().invoke(group, ["winners", "cyclic", "--least", "0.65"])
+    assert re.search(r"^ *0 +0$", result.stdout, re.MULTILINE), result.output
     wrong = CliRunner().invoke(group, ["winners", "cyclic", "--least", "x"])
     assert wrong.exit_code == 2 and "--least" in wrong.stderr
     near = CliRunner().invoke(group, ["winner", "cyclic"])

@@ -338,12 +338,12 @@ def test_options_win_over_the_file(run, sweep, tmp_path):
 def test_no_file_is_what_is_typed(run, tmp_path):
     typed = ("-i", "gap", "-p", "d-ts:alpha=0.6|1&every=1|10", "--no-look-ahead",
              "--no-shuffle", "--horizon", "10^4", "--record", "regret")  # fmt: skip
-    found = resolved(run, tmp_path, *typed)
+    experiment = resolved(run, tmp_path, *typed)
     expected = Experiment(
         "gap", "d-ts:alpha=0.6|1&every=1|10", horizon=10**4, shuffle=False,
         record="regret",
     )  # fmt: skip
-    assert found.labels == expected.without_look_ahead().labels
+    assert experiment.labels == expected.without_look_ahead().labels
     stopped = resolved(run, tmp_path, "-i", "gap", "-p", "d-ts", "--stopping",
                        "anytime:delta=0.05|budget:duels=9")  # fmt: skip
     assert str(stopped.stopping).startswith("FirstOf")
@@ -379,9 +379,9 @@ def test_errors_of_what_was_typed_name_the_option(refused, sweep, tmp_path):
 def test_repair_mends_files_beside_grids(run, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("0.5,0.7\n0.3001,0.5\n")
-    asked = ("-i", path, "-i", "equal-gap:gap=0.1|0.2,num_arms=3", "-p", "d-ts")
-    run("config", *asked, code=2)
-    mended = resolved(run, tmp_path, *asked, "--repair")
+    arguments = ("-i", path, "-i", "equal-gap:gap=0.1|0.2,num_arms=3", "-p", "d-ts")
+    run("config", *arguments, code=2)
+    mended = resolved(run, tmp_path, *arguments, "--repair")
     assert mended.names[0] == "mine"
     assert len(mended.instances) == 3
 
@@ -389,11 +389,11 @@ def test_repair_mends_files_beside_grids(run, tmp_path):
 def test_a_sweep_is_drawn(run, refused, tmp_path):
     tree = fake.swept({f"D-TS:alpha={a}": {"alpha": a} for a in (0.51, 1.0, 2.0)})
     results.save(tree, tmp_path / "results.nc")
-    asked = ("plot", tmp_path / "results.nc", "--kind", "sweep", "-f", "svg")
-    run(*asked, "--parameter", "alpha", "--at", "1e3", "--at", "1e5")
+    arguments = ("plot", tmp_path / "results.nc", "--kind", "sweep", "-f", "svg")
+    run(*arguments, "--parameter", "alpha", "--at", "1e3", "--at", "1e5")
     assert (tmp_path / "sweep.svg").exists()
     for wrong, words in (
         (("--parameter", "beta"), "parameter: must be one that takes several"),
         (("--at", "7"), "at: must be one of the checkpoints; the nearest is 100"),
     ):
-        refused(*asked, *wrong, words=words)
+        refused(*arguments, *wrong, words=words)

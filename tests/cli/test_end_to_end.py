@@ -100,8 +100,8 @@ def test_the_folder_holds_results_and_figures(saved):
 
 def test_another_seed_does_not_go_on(run, saved):
     _, arguments, _ = saved
-    other = run(*arguments, "--resume", "--seed", "5", code=2)
-    assert "seed" in other.stderr
+    result = run(*arguments, "--resume", "--seed", "5", code=2)
+    assert "seed" in result.stderr
 
 
 def test_list_knows_every_policy(run):
@@ -128,29 +128,29 @@ COUNTED = {
 @pytest.fixture
 def calls(monkeypatch):
     """Count calls by the name of a function, wherever it was imported to."""
-    found = Counter()
+    result = Counter()
 
     def counted(name, function):
         def call(*arguments, **options):
-            found[name] += 1
+            result[name] += 1
             return function(*arguments, **options)
 
         return call
 
     # Whoever uses them is imported before they are replaced.
-    for each in ("experiments.experiment", "analysis.summaries", "plots"):
-        import_module(f"bayesduel.{each}")
+    for word in ("experiments.experiment", "analysis.summaries", "plots"):
+        import_module(f"bayesduel.{word}")
     for name, home in COUNTED.items():
         function = getattr(import_module(home), name)
         instead = counted(name, function)
         for module in [*sys.modules.values()]:
-            own = (getattr(module, "__name__", "") or "").partition(".")[0]
-            if own in ("bayesduel", "theory"):
+            given = (getattr(module, "__name__", "") or "").partition(".")[0]
+            if given in ("bayesduel", "theory"):
                 if vars(module).get(name) is function:
                     monkeypatch.setattr(module, name, instead)
     plain = PreferenceMatrix.__init__
     monkeypatch.setattr(PreferenceMatrix, "__init__", counted("matrix", plain))
-    return found
+    return result
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -194,7 +194,7 @@ def test_compare_reads_features(run, files):
     assert "features must be given" in without.stderr.replace("\n", " ")
     run(*line, "--features", files / "arms.csv")
     with xr.open_datatree(files / "out" / "results.nc") as tree:
-        node = next(each for each in tree.subtree if "features" in each.data_vars)
+        node = next(item for item in tree.subtree if "features" in item.data_vars)
         np.testing.assert_array_equal(node["features"], FEATURES)
     again = arguments_in_file(files / "out" / "experiment.toml")
     np.testing.assert_array_equal(again["instances"][0].features, FEATURES)

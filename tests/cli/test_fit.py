@@ -33,17 +33,17 @@ def test_the_table_has_every_arm_and_its_votes(run, votes):
 
 def test_rules_for_ties(run, votes):
     arguments = ("fit", votes, "--model", "beta", "--json", "--quiet")
-    found = {}
+    results = {}
     for rule, tea in (("model", [21, 16, 3, 2]), ("drop", [19, 16, 3, 0]),
                       ("split", [21, 17, 4, 0])):  # fmt: skip
         result = run(*arguments, "--weight", "times", "--ties", rule)
-        found[rule] = json.loads(result.stdout)
-        (row,) = (row for row in found[rule]["arms"] if row["arm"] == "tea")
+        results[rule] = json.loads(result.stdout)
+        (row,) = (row for row in results[rule]["arms"] if row["arm"] == "tea")
         assert [row[key] for key in ("comparisons", "wins", "losses", "ties")] == tea
     # Three votes between water and milk are split into halves.
-    assert "no whole numbers" in " ".join(found["split"]["remarks"])
-    assert found["model"]["remarks"] == []
-    assert found["drop"]["votes"] == 23
+    assert "no whole numbers" in " ".join(results["split"]["remarks"])
+    assert results["model"]["remarks"] == []
+    assert results["drop"]["votes"] == 23
 
 
 def test_counts_per_pair_and_named_columns(run, tmp_path):
@@ -101,14 +101,14 @@ def test_what_belongs_to_no_arm_is_printed_and_saved(run, votes, tmp_path):
     arguments = ("fit", votes, "--weight", "times", "--order-effect", "--draws", "100")
     result = run(*arguments, "--out", out, "-q")
     for name in ("first_advantage", "log_tie"):
-        (line,) = [each for each in result.stdout.splitlines() if name in each]
+        (line,) = [line for line in result.stdout.splitlines() if name in line]
         assert " to " in line
     with (out / "parameters.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     record = json.loads((out / "standings.json").read_text(encoding="utf-8"))
     assert [row["parameter"] for row in rows] == ["first_advantage", "log_tie"]
-    for row, other in zip(rows, record["parameters"], strict=True):
-        assert float(row["lower"]) == other["lower"] < other["mean"] < other["upper"]
+    for row, second in zip(rows, record["parameters"], strict=True):
+        assert float(row["lower"]) == second["lower"] < second["mean"] < second["upper"]
     assert "| log_tie |" in (out / "standings.md").read_text(encoding="utf-8")
 
 
@@ -155,7 +155,7 @@ TOPICS = [
 
 
 def topics_of(number, folder):
-    rows = [f'"{one}","{other}",1,9' for one, other in TOPICS[:number]]
+    rows = [f'"{first}","{second}",1,9' for first, second in TOPICS[:number]]
     path = folder / "topics.csv"
     path.write_text("\n".join(["a,b,wins_a,wins_b", *rows]) + "\n", encoding="utf-8")
     return path
@@ -177,15 +177,15 @@ def test_topics_that_never_met_have_ranks_of_their_own(run, tmp_path, monkeypatc
 
 def test_parts_are_in_every_file_of_a_fit(run, tmp_path):
     out = tmp_path / "fit"
-    asked = ["fit", topics_of(3, tmp_path), "--draws", 50]
-    run(*asked, "--out", out, "--quiet")
+    results = ["fit", topics_of(3, tmp_path), "--draws", 50]
+    run(*results, "--out", out, "--quiet")
     with (out / "standings.csv").open(encoding="utf-8") as saved:
         arms = list(csv.DictReader(saved))
     assert {row["rank_upper"] for row in arms} == {"1", "2"}
     assert {row["part"] for row in arms} == {str(part) for part in range(1, 4)}
     record = json.loads((out / "standings.json").read_text(encoding="utf-8"))
     assert record["parts"] == 3 and record["condorcet_exists"] is None
-    assert json.loads(run(*asked, "--json").stdout)["arms"] == record["arms"]
+    assert json.loads(run(*results, "--json").stdout)["arms"] == record["arms"]
     assert "| part |" in (out / "standings.md").read_text(encoding="utf-8")
 
 
@@ -205,20 +205,22 @@ ABOUT = "arm,heat,price\nwater,-1,0.2\ntea,1,0.5\nmilk,0.1,-1\ncocoa,2,2\n"
 def test_covariates_explain_utilities(run, votes, tmp_path, caplog):
     about = tmp_path / "about.csv"
     about.write_text(ABOUT, encoding="utf-8")
-    asked = ["fit", votes, "--covariates", about, "--draws", 50]
-    result = run(*asked, "--json")
+    results = ["fit", votes, "--covariates", about, "--draws", 50]
+    result = run(*results, "--json")
     assert "not read: rows of cocoa" in caplog.text
-    found = json.loads(result.stdout)
-    named = [row["parameter"] for row in found["parameters"]]
+    record = json.loads(result.stdout)
+    named = [row["parameter"] for row in record["parameters"]]
     assert named == ["coefficient[heat]", "coefficient[price]", "log_tie"]
     for words in ("residual=False", "covariate_scale=1.0"):
-        assert words in found["model"]
+        assert words in record["model"]
     # The utilities of three arms are sums of two numbers.
-    scaled = json.loads(run(*asked, "--json", "--prior-scale", 0.01).stdout)
+    scaled = json.loads(run(*results, "--json", "--prior-scale", 0.01).stdout)
     assert "covariate_scale=0.01" in scaled["model"]
     assert max(abs(row["score"]) for row in scaled["arms"]) < 0.1
-    assert "coefficient[heat]" in run(*asked).stdout
-    assert "hardly lets heat, price matter" in run(*asked, "--prior-scale", 1e-3).stderr
+    assert "coefficient[heat]" in run(*results).stdout
+    assert (
+        "hardly lets heat, price matter" in run(*results, "--prior-scale", 1e-3).stderr
+    )
 
 
 @pytest.mark.parametrize(
@@ -247,12 +249,12 @@ def test_check_says_in_five_lines_whether_to_believe_the_fit(run, tmp_path):
     path = tmp_path / "biased.csv"
     path.write_text("\n".join(["left,right,winner", *rows]), encoding="utf-8")
     result = run("fit", path, "--check", "--out", tmp_path / "out")
-    found = json.loads((tmp_path / "out" / "standings.json").read_text())["check"]
-    assert not found["good"] and found["verdict"].endswith("see order effect.")
-    order = next(x for x in found["findings"] if x["name"] == "order effect")
+    record = json.loads((tmp_path / "out" / "standings.json").read_text())["check"]
+    assert not record["good"] and record["verdict"].endswith("see order effect.")
+    order = next(x for x in record["findings"] if x["name"] == "order effect")
     assert order["p_value"] < 0.001 and "--order-effect" in order["remedy"]
     lines = result.stdout.rstrip().splitlines()[-5:]
-    assert lines[0] == found["verdict"] and lines[2].startswith("  BAD  order effect")
+    assert lines[0] == record["verdict"] and lines[2].startswith("  BAD  order effect")
     assert "\n".join(lines) in (tmp_path / "out" / "standings.md").read_text()
     assert order["value"] in (tmp_path / "out" / "check.txt").read_text()
 
@@ -267,11 +269,11 @@ def test_differences_from_a_reference_are_printed_and_saved(run, votes, tmp_path
     options = ["--weight", "times", "--quiet", "--reference", "milk"]
     options += ["--equivalent", "50", "--scale", "elo"]
     result = run("fit", votes, *options, "--json")
-    found = json.loads(result.stdout)
-    assert (found["reference"], found["difference"]) == ("milk", "elo")
-    rows = {row["arm"]: row for row in found["contrasts"]}
+    record = json.loads(result.stdout)
+    assert (record["reference"], record["difference"]) == ("milk", "elo")
+    rows = {row["arm"]: row for row in record["contrasts"]}
     assert rows["milk"]["mean"] == 0.0 and rows["milk"]["p_equivalent"] == 1.0
-    score = {row["arm"]: row["score"] for row in found["arms"]}
+    score = {row["arm"]: row["score"] for row in record["arms"]}
     assert rows["tea"]["mean"] == pytest.approx(score["tea"] - score["milk"])
     assert rows["tea"]["lower"] < rows["tea"]["mean"] < rows["tea"]["upper"]
     saved = run("fit", votes, *options, "--out", tmp_path / "out")
@@ -289,8 +291,8 @@ def test_a_fit_by_the_mode_is_printed_and_saved(run, votes, tmp_path):
     with (out / "standings.csv").open(encoding="utf-8") as file:
         rows = {row["arm"]: float(row["score"]) for row in csv.DictReader(file)}
     assert abs(sum(rows.values())) < 1e-9
-    found = json.loads(run("fit", votes, *options, "--json", "--quiet").stdout)
-    by_name = {row["arm"]: row["mean"] for row in found["contrasts"]}
+    record = json.loads(run("fit", votes, *options, "--json", "--quiet").stdout)
+    by_name = {row["arm"]: row["mean"] for row in record["contrasts"]}
     assert by_name["tea"] == pytest.approx(rows["tea"] - rows["milk"])
     votes.write_text(votes.read_text() + "ale,mead,tie,1\n")
     result = run("fit", votes, *options, "--json")
@@ -302,9 +304,9 @@ def test_a_fit_by_the_mode_is_printed_and_saved(run, votes, tmp_path):
 def test_more_arms_than_have_draws_are_fitted_by_the_mode(run, votes, monkeypatch):
     monkeypatch.setattr("bayesduel.arguments.limits.MOST_FITTED_ARMS", 2)
     arguments = ("fit", votes, "--weight", "times", "--json", "-q")
-    found = json.loads(run(*arguments).stdout)
-    assert found["method"] == "mode"
-    assert found == json.loads(run(*arguments, "--method", "mode").stdout)
+    record = json.loads(run(*arguments).stdout)
+    assert record["method"] == "mode"
+    assert record == json.loads(run(*arguments, "--method", "mode").stdout)
     refused = run(*arguments, "--scale", "elo", code=2)
     assert "--method mode has none" in " ".join(refused.stderr.split())
     printed = run("fit", votes, "--weight", "times", "-q").stdout
@@ -315,12 +317,12 @@ def effects_file(path):
     rng = np.random.default_rng(1)
     rows, utility = ["left,right,winner,longer"], rng.normal(size=5)
     for _ in range(400):
-        one, other = rng.choice(5, 2, replace=False)
+        first, second = rng.choice(5, 2, replace=False)
         longer = 100.0 * rng.normal()
-        lead = utility[one] - utility[other] + 0.4 + 0.008 * longer
+        lead = utility[first] - utility[second] + 0.4 + 0.008 * longer
         said = "left" if rng.random() < 1 / (1 + np.exp(-lead)) else "right"
         said = "tie" if rng.random() < 0.2 else said
-        rows.append(f"a{one},a{other},{said},{longer:.6f}")
+        rows.append(f"a{first},a{second},{said},{longer:.6f}")
     path.write_text("\n".join(rows) + "\n")
     return path
 
@@ -338,11 +340,11 @@ def test_the_mode_lists_every_effect_as_other_fits_do(run, tmp_path, model):
     names = [row["parameter"] for row in draws]
     assert names[:2] == ["contest_effect[longer]", "first_advantage"]
     assert len(names) == 3 and names == [row["parameter"] for row in mode]
-    for one, other in zip(mode, draws, strict=True):
-        assert list(one) == list(other) and one["meaning"] == other["meaning"]
-        half = (other["upper"] - other["lower"]) / 2
+    for first, second in zip(mode, draws, strict=True):
+        assert list(first) == list(second) and first["meaning"] == second["meaning"]
+        half = (second["upper"] - second["lower"]) / 2
         for key in ("mean", "lower", "upper"):
-            assert one[key] == pytest.approx(other[key], abs=half / 4)
+            assert first[key] == pytest.approx(second[key], abs=half / 4)
     assert {*by_mode["arms"][0]} - {"error", "mcse"} < {*by_draws["arms"][0]}
     spread = {row["arm"]: row["score_upper"] - row["score"] for row in by_draws["arms"]}
     for row in by_mode["arms"]:
@@ -372,15 +374,15 @@ def test_the_mode_lists_coefficients_of_covariates(run, tmp_path):
     )
     names = ["coefficient[size]", "coefficient[age]"]
     assert [row["parameter"] for row in mode["parameters"]] == names
-    for one, other in zip(mode["parameters"], draws["parameters"], strict=True):
-        half = (other["upper"] - other["lower"]) / 2
-        assert one["mean"] == pytest.approx(other["mean"], abs=half / 4)
-        assert one["upper"] == pytest.approx(other["upper"], abs=half / 4)
+    for first, second in zip(mode["parameters"], draws["parameters"], strict=True):
+        half = (second["upper"] - second["lower"]) / 2
+        assert first["mean"] == pytest.approx(second["mean"], abs=half / 4)
+        assert first["upper"] == pytest.approx(second["upper"], abs=half / 4)
     by_name = {row["arm"]: row for row in draws["contrasts"]}
     for row in mode["contrasts"]:
-        other = by_name[row["arm"]]
-        half = (other["upper"] - other["lower"]) / 2
-        assert row["lower"] == pytest.approx(other["lower"], abs=half / 4 + 1e-12)
+        second = by_name[row["arm"]]
+        half = (second["upper"] - second["lower"]) / 2
+        assert row["lower"] == pytest.approx(second["lower"], abs=half / 4 + 1e-12)
     residual = run(*options, "--residual", "--method", "mode", code=2).stderr
     assert "leave out --method mode" in residual
 
@@ -395,7 +397,7 @@ def test_groups_are_fitted_apart_and_named_in_all_that_is_written(run, tmp_path)
     assert "3: no vote is left in this group" in " ".join(said.stderr.split())
     assert "P(best) are among the arms of the same group" in said.stdout
     record = json.loads((out / "standings.json").read_text())
-    assert [each["group"] for each in record["groups"]] == ["1", "2", "3"]
+    assert [group["group"] for group in record["groups"]] == ["1", "2", "3"]
     assert record["groups"][2]["arms"] == []
     with (out / "standings.csv").open(newline="") as file:
         table = list(csv.DictReader(file))
@@ -438,8 +440,8 @@ def test_both_orders_of_one_prompt_are_one_vote(run, tmp_path, caplog):
     path = tmp_path / "votes.csv"
     answers = {"p1": ("tea", "tea"), "p2": ("left", "left"), "p3": ("tea",)}
     rows = [f"{pair},{answer},{prompt},ann"
-            for prompt, each in answers.items()
-            for pair, answer in zip(("tea,milk", "milk,tea"), each, strict=False)
+            for prompt, item in answers.items()
+            for pair, answer in zip(("tea,milk", "milk,tea"), item, strict=False)
             ]  # fmt: skip
     path.write_text("\n".join(["left,right,winner,prompt,by", *rows]) + "\n")
     named = ("fit", path, "--context", "prompt", "--judge", "by", "--json")

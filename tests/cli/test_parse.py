@@ -45,7 +45,7 @@ def test_what_is_typed_is_read(reader, text, value):
 
 def numeric_options():
     """Return the options with a number, and whether they have a reader of ours."""
-    found = []
+    results = []
     for command in get_command(app).commands.values():
         if hasattr(command, "commands"):
             continue
@@ -54,15 +54,15 @@ def numeric_options():
             kind, *extras = typing.get_args(hint) or (hint,)
             if {int, float} & {kind, *typing.get_args(kind)}:
                 names = [extras[0].default, f"--{name.replace('_', '-')}"]
-                option = next(each for each in names if str(each).startswith("--"))
-                found.append((command.name, option, extras[0].parser))
-    return found
+                option = next(name for name in names if str(name).startswith("--"))
+                results.append((command.name, option, extras[0].parser))
+    return results
 
 
 def test_no_option_is_read_as_python_reads_numbers():
     options = numeric_options()
     assert len(options) >= 20
-    assert not [each for each in options if each[2] is None]
+    assert not [option for option in options if option[2] is None]
 
 
 @pytest.mark.parametrize("text", ["\uff11\uff12", "1_0", "many"])
@@ -84,7 +84,7 @@ def test_checkpoints_increase_to_the_horizon(per_decade, horizon):
     grid = parse.checkpoints(str(per_decade), horizon)
     assert grid[-1] == horizon
     assert all(a < b for a, b in zip(grid, grid[1:], strict=False))
-    assert all(isinstance(each, int) for each in grid)
+    assert all(isinstance(item, int) for item in grid)
     assert {10**k for k in range(1, 19) if 10**k <= horizon} <= {*grid}
     if (per_decade, horizon) == (5, 10**6):
         assert (grid[0], len(grid)) == (10, 26)

@@ -31,8 +31,8 @@ SETTINGS = {
 
 
 def options_of(command):
-    return {name for each in get_command(app).commands[command].params
-            for name in each.opts}  # fmt: skip
+    return {name for param in get_command(app).commands[command].params
+            for name in param.opts}  # fmt: skip
 
 
 def texts_in(*folders):
@@ -45,7 +45,7 @@ def texts_in(*folders):
                       }  # fmt: skip
             for node in ast.walk(tree):
                 if isinstance(node, ast.JoinedStr):
-                    parts = (getattr(each, "value", "") for each in node.values)
+                    parts = (getattr(value, "value", "") for value in node.values)
                     yield path, "".join(x for x in parts if isinstance(x, str))
                 elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                     if id(node) not in joined:
@@ -54,10 +54,10 @@ def texts_in(*folders):
 
 def test_every_option_that_a_text_about_votes_names_exists():
     commands = get_command(app).commands
-    groups = [each for each in commands.values() if hasattr(each, "commands")]
+    groups = [command for command in commands.values() if hasattr(command, "commands")]
     known = {name for command in (*commands.values(), *(
         inner for group in groups for inner in group.commands.values()
-    )) for each in command.params for name in each.opts}  # fmt: skip
+    )) for param in command.params for name in param.opts}  # fmt: skip
     known |= {"--help", "--version"}
     seen = 0
     for path, text in texts_in("models", "cli"):
@@ -114,8 +114,8 @@ def test_divergences_are_said_once(run, tmp_path, monkeypatch, diverging, doubtf
     known = chain_checks.check_chains
 
     def with_divergences(draws, stats):
-        found = known(draws, stats)
-        fields = vars(found) | {"diverging": diverging, "draws": 4000}
+        outcome = known(draws, stats)
+        fields = vars(outcome) | {"diverging": diverging, "draws": 4000}
         good = Worst(1e4, "utility[0]")
         fields |= {"r_hat": Worst(1.0, "x"), "bulk": good, "tail": good, "bfmi": 1.0}
         return ChainCheck(**fields)
@@ -149,10 +149,10 @@ def test_options_of_the_sampler_reach_it(run, tmp_path):
 def test_reports_of_rough_chains_say_what_to_do():
     votes = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
     rough = fit(BradleyTerry(), votes, method="nuts", num_draws=20, num_warmup=10)
-    found = report(rough, with_loo=False)
-    bad = [each for each in found.findings if not each.good]
+    result = report(rough, with_loo=False)
+    bad = [finding for finding in result.findings if not finding.good]
     assert bad
     known = options_of("fit")
-    for each in bad:
-        assert set(OPTION.findall(each.remedy)) & known
+    for item in bad:
+        assert set(OPTION.findall(item.remedy)) & known
     assert np.isfinite(rough.flat_draws()["utility"]).all()

@@ -11,9 +11,8 @@ import typer
 import bayesduel
 from bayesduel import instances, policies
 from bayesduel.cli.app import app
-from bayesduel.cli.commands.show import any_name
+from bayesduel.cli.commands.show import any_name, described
 from bayesduel.cli.commands.show import shown as shown_of
-from bayesduel.cli.docstrings import described
 from theory.theorems.catalog import known_theorems
 
 
@@ -25,9 +24,9 @@ def commands(group, within=""):
 
 
 def test_every_help_ends_with_an_example_that_is_understood(run):
-    found = dict(commands(typer.main.get_command(app)))
-    assert len(found) > 35
-    for name, command in found.items():
+    result = dict(commands(typer.main.get_command(app)))
+    assert len(result) > 35
+    for name, command in result.items():
         lead, _, example = command.epilog.partition("bayesduel ")
         assert lead == "Example: "
         words = shlex.split(example.partition(" >")[0])
@@ -44,8 +43,8 @@ def test_no_help_shows_a_type_of_python_or_a_mark(run, monkeypatch):
     for name in names:
         text = run(*name.split(), "--help").stdout
         assert "--help" in text
-        found = re.search(r"<(bool|int|str|float|path|list)\b|BOOL|`|\\[_*]", text)
-        assert not found, (name, found)
+        result = re.search(r"<(bool|int|str|float|path|list)\b|BOOL|`|\\[_*]", text)
+        assert not result, (name, result)
         for line in text.splitlines():
             if "--help" in line and "│" in line:
                 words = line.strip("│ ").split()
@@ -93,19 +92,19 @@ def test_every_name_is_shown_with_its_parameters_theorems_and_an_example(shown):
             if entry["kind"] == "family of matrices":
                 instances.load(entry["example"].split()[-1])
             if entry["kind"].startswith(("family", "world")):
-                for parameter, each in entry["parameters"].items():
-                    assert each["meaning"].removeprefix("Required."), (name, parameter)
+                for parameter, item in entry["parameters"].items():
+                    assert item["meaning"].removeprefix("Required."), (name, parameter)
             if entry["kind"].startswith("policy"):
                 assert entry["about"] and name == entry["name"]
                 words = entry["example"].split()
                 bayesduel.Experiment(words[3], words[-1])
-                for parameter, each in entry["parameters"].items():
-                    assert each["meaning"], (name, parameter)
-            for each in entry.get("theorems", ()):
-                stated.add(each["name"])
-                module, _, function = each["function"].rpartition(".")
+                for parameter, item in entry["parameters"].items():
+                    assert item["meaning"], (name, parameter)
+            for item in entry.get("theorems", ()):
+                stated.add(item["name"])
+                module, _, function = item["function"].rpartition(".")
                 assert callable(getattr(import_module(module), function))
-    assert stated == {each.name for each in known_theorems()}
+    assert stated == {known_theorem.name for known_theorem in known_theorems()}
 
 
 MARKS = re.compile(r"`|\\\\|:\w+:|(?<!\w)\*{1,2}\w[^*]*\w\*{1,2}(?!\w)|\[\d+\]_")
@@ -115,7 +114,7 @@ def texts_in(entry):
     if isinstance(entry, dict):
         entry = list(entry.values())
     if isinstance(entry, list):
-        return [text for each in entry for text in texts_in(each)]
+        return [text for item in entry for text in texts_in(item)]
     return [entry] if isinstance(entry, str) else []
 
 
@@ -181,8 +180,8 @@ def test_a_name_in_any_case(run, name, words):
 
 
 def test_the_kind_of_a_name_is_shown(run):
-    found = json.loads(run("show", "copeland", "--json").stdout)
-    assert [each["kind"] for each in found] == ["notion of regret"]
+    record = json.loads(run("show", "copeland", "--json").stdout)
+    assert [item["kind"] for item in record] == ["notion of regret"]
 
 
 @pytest.mark.parametrize(

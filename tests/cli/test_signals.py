@@ -110,9 +110,9 @@ driver.run_chunk = run_chunk
 
 @pytest.fixture
 def raised():
-    found, plain = [], signal.getsignal(signal.SIGTERM)
-    signal.signal(signal.SIGTERM, lambda number, frame: found.append(number))
-    yield found
+    result, plain = [], signal.getsignal(signal.SIGTERM)
+    signal.signal(signal.SIGTERM, lambda number, frame: result.append(number))
+    yield result
     signal.signal(signal.SIGTERM, plain)
 
 
@@ -236,15 +236,15 @@ def test_ctrl_c_keeps_the_chunk_that_is_simulated_and_resume_goes_on(tmp_path, s
     finally:
         process.kill()
     assert process.returncode == 130
-    kept = 3 if seconds > 60 else 4
-    assert len(chunks_of(out)) == kept
+    stored = 3 if seconds > 60 else 4
+    assert len(chunks_of(out)) == stored
     if seconds < 60:
         assert f"kept 4 finished runs in {out}; go on with" in said
     code = STUCK.format(seconds=0)
     subprocess.run([sys.executable, "-c", code, *command, "--resume"], check=True)
     whole = tmp_path / "whole"
     bayesduel.compare("cyclic", "d-ts", num_runs=6, horizon=500, out=whole)
-    ours, theirs = (each / results.FILE_NAME for each in (out, whole))
+    ours, theirs = (item / results.FILE_NAME for item in (out, whole))
     assert ours.read_bytes() == theirs.read_bytes()
 
 

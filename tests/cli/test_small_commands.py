@@ -25,15 +25,23 @@ SMALL = ("-p", "balanced", "--budget", "60", "--runs", "30")
 @pytest.mark.usefixtures("uncompiled")
 def test_audits_of_matrices(audit, tmp_path):
     out = tmp_path / "audit"
-    asked = ("-i", "gap", "-i", "cyclic", *SMALL, "--stopping", "p-value:alpha=0.05")
-    result = audit(*asked, "--out", out)
+    arguments = (
+        "-i",
+        "gap",
+        "-i",
+        "cyclic",
+        *SMALL,
+        "--stopping",
+        "p-value:alpha=0.05",
+    )
+    result = audit(*arguments, "--out", out)
     assert "balanced: 30 studies of at most 60 votes" in result.stdout
-    kept = json.loads((out / "audit.json").read_text())
-    assert [row["instance"] for row in kept["rules"]] == ["gap", "cyclic"]
+    record = json.loads((out / "audit.json").read_text())
+    assert [row["instance"] for row in record["rules"]] == ["gap", "cyclic"]
     assert (out / "false_stops.svg").exists()
-    assert json.loads(audit(*asked, "--json").stdout) == kept
-    assert "is not empty" in audit(*asked, "--out", out, code=2).stderr
-    audit(*asked, "--out", out, "--overwrite")
+    assert json.loads(audit(*arguments, "--json").stdout) == record
+    assert "is not empty" in audit(*arguments, "--out", out, code=2).stderr
+    audit(*arguments, "--out", out, "--overwrite")
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -41,15 +49,19 @@ def test_audits_of_votes_and_studies(audit, tmp_path):
     votes = tmp_path / "votes.csv"
     votes.write_text("left,right,winner\n" + "a,b,left\n" * 9 + "b,c,right\n" * 4)
     rule = ("--stopping", "intervals:level=0.9")
-    found = json.loads(audit("--from-votes", votes, *SMALL, *rule, "--json").stdout)
-    assert found["rules"][0]["instance"] == "draws given 13 votes"
+    record = json.loads(audit("--from-votes", votes, *SMALL, *rule, "--json").stdout)
+    assert record["rules"][0]["instance"] == "draws given 13 votes"
     file = tmp_path / "drinks.study"
     made = {"policy": "balanced", "delta": 0.2, "budget": 60, "model": "bradley-terry"}
     with Study.create(file, ["a", "b", "c"], **made) as study:
         study.import_votes(votes)
-    found = json.loads(audit("--from-study", file, "--runs", 20, "--json").stdout)
-    assert (found["policy"], found["delta"], found["budget"]) == ("balanced", 0.2, 60)
-    names = [row["rule"] for row in found["rules"]]
+    record = json.loads(audit("--from-study", file, "--runs", 20, "--json").stdout)
+    assert (record["policy"], record["delta"], record["budget"]) == (
+        "balanced",
+        0.2,
+        60,
+    )
+    names = [row["rule"] for row in record["rules"]]
     assert names[:2] == ["anytime", "posterior by pair"]
     result = audit("--from-study", file, "-p", "d-ts", code=2)
     assert "--policy: a study has its own; leave it out" in result.stderr
@@ -69,13 +81,13 @@ def test_coverage_of_the_default_of_fit(run, votes):
     votes.write_text(FEW_VOTES)
     result = run("calibrate", votes, "--weight", "times", "--json",
                  "--simulations", "100", "--quiet")  # fmt: skip
-    found = json.loads(result.stdout)
-    assert found["fit"] == "Bradley-Terry by laplace" and found["simulations"] == 100
-    rows = {row["quantity"]: row for row in found["quantities"]}
+    record = json.loads(result.stdout)
+    assert record["fit"] == "Bradley-Terry by laplace" and record["simulations"] == 100
+    rows = {row["quantity"]: row for row in record["quantities"]}
     assert set(rows) == {"utility", "log_tie", "log_likelihood"}
     # A standard error of 0.03 for one quantity.
     assert abs(rows["log_tie"]["coverage_90"] - 0.9) < 0.15
-    assert found["smallest_p_value"] > 1e-5
+    assert record["smallest_p_value"] > 1e-5
 
 
 @pytest.fixture
@@ -124,10 +136,12 @@ def test_options_reach_the_simulations(run, simulated, tmp_path):
 
 @pytest.fixture
 def part(tmp_path, uncompiled):
-    asked = bayesduel.Experiment("cyclic", ["rucb", "rmed1"], num_runs=4, horizon=99)
+    experiment = bayesduel.Experiment(
+        "cyclic", ["rucb", "rmed1"], num_runs=4, horizon=99
+    )
 
     def part(text):
-        asked.run(out=tmp_path / "sweep", part=text)
+        experiment.run(out=tmp_path / "sweep", part=text)
         return tmp_path / "sweep"
 
     return part
@@ -151,8 +165,8 @@ def test_what_is_missing_is_named_in_one_line(run, part):
 
 
 def test_a_folder_of_one_command_has_no_parts(run, tmp_path, uncompiled):
-    asked = bayesduel.Experiment("cyclic", "rucb", num_runs=4, horizon=99)
-    asked.run(out=tmp_path / "one")
+    experiment = bayesduel.Experiment("cyclic", "rucb", num_runs=4, horizon=99)
+    experiment.run(out=tmp_path / "one")
     before = {x: x.read_bytes() for x in (tmp_path / "one").iterdir() if x.is_file()}
     done = run("merge", tmp_path / "one", code=2)
     assert done.stdout == ""
@@ -167,18 +181,18 @@ def test_a_folder_of_one_command_has_no_parts(run, tmp_path, uncompiled):
 
 def test_the_pairs_are_those_of_the_function(run, votes):
     given = "--seed", "3", "-n", "6", "-p", "rucb:alpha=0.6"
-    found = json.loads(run("next", votes, *given, "--json", "--quiet").stdout)
+    record = json.loads(run("next", votes, *given, "--json", "--quiet").stdout)
     expected = bayesduel.next_pairs(votes, "rucb:alpha=0.6", 6, seed=3)
-    assert found["pairs"] == [pair._asdict() for pair in expected]
-    assert found["policy"] == "rucb:alpha=0.6"
+    assert record["pairs"] == [pair._asdict() for pair in expected]
+    assert record["policy"] == "rucb:alpha=0.6"
     printed = run("next", votes, *given).stdout
-    for place, row in enumerate(found["pairs"], 1):
-        cells = str(place), row["first"], row["second"]
+    for index, row in enumerate(record["pairs"], 1):
+        cells = str(index), row["first"], row["second"]
         assert any(line.split()[:3] == [*cells] for line in printed.splitlines())
     text = run("next", votes, *given, "--lines", "jsonl").stdout
-    assert [json.loads(line) for line in text.splitlines()] == found["pairs"]
+    assert [json.loads(line) for line in text.splitlines()] == record["pairs"]
     text = run("next", votes, *given, "--lines", "csv").stdout
-    assert pd.read_csv(io.StringIO(text)).to_dict("records") == found["pairs"]
+    assert pd.read_csv(io.StringIO(text)).to_dict("records") == record["pairs"]
     result = run("next", votes, "--lines", "csv", "--json", code=2)
     assert "--lines: goes without --json" in result.stderr
 
@@ -188,10 +202,10 @@ def test_of_many_arms_pairs_come_from_draws(run, votes, monkeypatch):
     assert usual["policy"] == "d-ts+" and len(usual["pairs"]) == 20
     for module in ("next_pairs", "player"):
         monkeypatch.setattr(f"bayesduel.simulation.{module}.MOST_ARMS", 2)
-    found = json.loads(run("next", votes, "--seed", "3", "--json", "-q").stdout)
-    assert found["policy"] == "Thompson sampling at the mode of Bradley-Terry"
+    record = json.loads(run("next", votes, "--seed", "3", "--json", "-q").stdout)
+    assert record["policy"] == "Thompson sampling at the mode of Bradley-Terry"
     expected = bayesduel.next_pairs(votes, n=20, seed=3)
-    assert found["pairs"] == [pair._asdict() for pair in expected]
+    assert record["pairs"] == [pair._asdict() for pair in expected]
     refused = run("next", votes, "-p", "rucb", code=2)
     assert "--policy: must be left out with more than 2 arms" in refused.stderr
 
@@ -220,26 +234,26 @@ def test_judges_and_prices_decide_what_is_asked(run, tmp_path):
         "milk,coffee,tie,bob\n"
     )
     prices.write_text(",tea,milk,coffee\ntea,0,2,7\nmilk,2,0,9\ncoffee,7,9,0\n")
-    found = json.loads(run("next", path, "-n", "5", "--judge", "ann", "--json").stdout)
-    pairs = {frozenset((row["first"], row["second"])) for row in found["pairs"]}
+    record = json.loads(run("next", path, "-n", "5", "--judge", "ann", "--json").stdout)
+    pairs = {frozenset((row["first"], row["second"])) for row in record["pairs"]}
     assert pairs == {frozenset({"milk", "coffee"})}
-    asked = "next", path, "-n", "5", "-p", "track-and-stop:cost=prices"
-    found = json.loads(run(*asked, "--prices", prices, "--json").stdout)
+    arguments = "next", path, "-n", "5", "-p", "track-and-stop:cost=prices"
+    record = json.loads(run(*arguments, "--prices", prices, "--json").stdout)
     costs = {"tea": 2, "milk": 2, "coffee": 7}
-    for row in found["pairs"]:
+    for row in record["pairs"]:
         pair = {row["first"], row["second"]}
         cost = 9 if pair == {"milk", "coffee"} else max(costs[arm] for arm in pair)
         assert f"it costs {cost}" in row["reason"]
-    assert "cost needs prices" in run(*asked, code=2).stderr
+    assert "cost needs prices" in run(*arguments, code=2).stderr
 
 
 def test_standing_says_what_the_function_says(run, votes, tmp_path):
     path = tmp_path / "standing.csv"
     given = "standing", votes, "--delta", "0.1", "--model", "bradley-terry"
-    found = json.loads(run(*given, "--json", "--quiet", "--out", path).stdout)
+    record = json.loads(run(*given, "--json", "--quiet", "--out", path).stdout)
     expected = bayesduel.standing(votes, delta=0.1, model="bradley-terry")
-    assert found.pop("version")
-    assert found == json.loads(json.dumps(expected.as_dict()))
+    assert record.pop("version")
+    assert record == json.loads(json.dumps(expected.as_dict()))
     rows = pd.read_csv(path)
     assert rows["arm"].tolist() == [arm.arm for arm in expected.arms]
     printed = " ".join(run(*given).stdout.split())

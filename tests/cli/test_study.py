@@ -27,12 +27,12 @@ def file(tmp_path, run):
     return path
 
 
-def asked(run, file, *options):
+def asked_tickets(run, file, *options):
     return json.loads(run("ask", file, "--json", *options).stdout)
 
 
 def test_a_study_from_beginning_to_end(run, file, tmp_path):
-    (ticket,) = asked(run, file, "--judge", "Ada", "--context", '{"prompt": 3}')
+    (ticket,) = asked_tickets(run, file, "--judge", "Ada", "--context", '{"prompt": 3}')
     assert ticket["context"] == {"prompt": 3}
     assert {ticket["left"], ticket["right"]} < set(ARMS)
     result = run("ask", file)
@@ -51,9 +51,9 @@ def test_a_study_from_beginning_to_end(run, file, tmp_path):
     assert run("import", file, votes).stderr == "imported 9 votes\n"
     twice = run("import", file, votes, code=2)
     assert "--again counts them twice" in twice.stderr
-    found = json.loads(run("status", file, "--json").stdout)
-    assert (found["votes"], found["ties"], found["imported"]) == (1, 1, 9)
-    assert (found["leader"], found["retired"]) == ("tea", ["cocoa"])
+    record = json.loads(run("status", file, "--json").stdout)
+    assert (record["votes"], record["ties"], record["imported"]) == (1, 1, 9)
+    assert (record["leader"], record["retired"]) == ("tea", ["cocoa"])
     lines = run("export", file).stdout.splitlines()
     kinds = [json.loads(line)["kind"] for line in lines]
     assert kinds[:4] == ["created", "asked", "asked", "answered"]
@@ -95,16 +95,16 @@ def test_judges_are_checked_and_paid(run, tmp_path):
     assert run("gold", path, "good", "bad").stderr == "stored\n"
     assert run("gold", path, "good", "bad").stderr == "this was stored before\n"
     assert run("judge", path, "Ada", "--price", 0, "--limit", 9).stderr == "stored\n"
-    for ticket in asked(run, path, "-n", 8, "--judge", "Bob"):
+    for ticket in asked_tickets(run, path, "-n", 8, "--judge", "Bob"):
         says = "right" if ticket["left"] in ("good", "tea") else "left"
         run("tell", path, ticket["number"], says)
     assert "set aside" in run("status", path).stdout
-    found = json.loads(run("status", path, "--json").stdout)
-    (bob,) = found["judges"]["lines"]
+    record = json.loads(run("status", path, "--json").stdout)
+    (bob,) = record["judges"]["lines"]
     assert (bob["gold"], bob["gold_right"], bob["is_aside"]) == (4, 0, True)
     # Each answer costs 0.1, and 0.05 more if it is about tea.
-    assert found["spent"] == pytest.approx(8 * 0.1 + 4 * 0.05)
-    rules = [line["rule"] for line in found["stopping"]]
+    assert record["spent"] == pytest.approx(8 * 0.1 + 4 * 0.05)
+    rules = [line["rule"] for line in record["stopping"]]
     assert rules == ["anytime", "posterior", "judges", "budget", "cost"]
     out = tmp_path / "judges.jsonl"
     run("export", path, "--judges", "--out", out)
@@ -127,14 +127,14 @@ def test_the_status_is_a_table_and_the_rules(run, file):
 def test_a_forecast_is_of_every_rule_and_of_the_budget(run, tmp_path):
     path = tmp_path / "two"
     run("new", path, "--arms", "tea,coffee", "--budget", 16)
-    for number, ticket in enumerate(asked(run, path, "-n", 8)):
+    for number, ticket in enumerate(asked_tickets(run, path, "-n", 8)):
         better = "tea" if number else "coffee"
         run("tell", path, ticket["number"],
             "left" if ticket["left"] == better else "right")  # fmt: skip
-    found = json.loads(run("status", path, "--forecast", "--json").stdout)["forecast"]
+    record = json.loads(run("status", path, "--forecast", "--json").stdout)["forecast"]
     said = " ".join(run("status", path, "--forecast").stdout.split())
-    assert f"forecast: {found['num_runs']} studies that go on from here" in said
-    anytime, posterior = found["lines"]
+    assert f"forecast: {record['num_runs']} studies that go on from here" in said
+    anytime, posterior = record["lines"]
     votes = f"about {anytime['median']} votes more (80%: {anytime['lower']} to "
     votes += f"{anytime['upper']}); within the budget with probability "
     assert 0.3 < anytime["within_budget"] < 0.9
@@ -151,11 +151,11 @@ def test_the_standings_name_the_arms_at_any_width(run, file, monkeypatch, column
     pasted = [line for line in lines if line.startswith("bayesduel audit-stopping")]
     assert max(len(line) for line in lines if line not in pasted) <= columns
     assert len(pasted) == (columns < 200)
-    (place,) = [place for place, line in enumerate(lines) if line.startswith("arm ")]
-    heads = lines[place].split()
+    (results,) = [index for index, line in enumerate(lines) if line.startswith("arm ")]
+    heads = lines[results].split()
     assert "score" in heads
     assert ("tied" in heads) == (columns == 200)
-    shown = [line.split()[0] for line in lines[place + 2 : place + 2 + len(ARMS)]]
+    shown = [line.split()[0] for line in lines[results + 2 : results + 2 + len(ARMS)]]
     assert sorted(shown) == sorted(arm.split()[0] for arm in ARMS)
 
 
@@ -163,8 +163,8 @@ def test_the_standings_name_the_arms_at_any_width(run, file, monkeypatch, column
 def test_a_page_holds_everything_and_runs_nothing(run, file, tmp_path):
     with Study.open(file) as study:
         tickets = study.ask(12, judge="<script>alert(1)</script>")
-        for place, ticket in enumerate(tickets):
-            study.tell(ticket, ("left", "right", "tie", "skip")[place % 4])
+        for index, ticket in enumerate(tickets):
+            study.tell(ticket, ("left", "right", "tie", "skip")[index % 4])
         assert "<b>milk" in study.arms[2]
     run("report", file)
     page = (tmp_path / "drinks.study.html").read_text("utf-8")
@@ -213,7 +213,7 @@ def test_a_study_of_sets(run, tmp_path, monkeypatch):
     file, arms = tmp_path / "sets.study", "tea,milk,water,juice"
     options = "--arms", arms, "--choose-from", 3
     assert run("new", file, *options).stderr.endswith("4 arms; d-ts asks\n")
-    (ticket,) = asked(run, file)
+    (ticket,) = asked_tickets(run, file)
     assert run("ask", file).stdout.split()[:5] == ["question", "1", "2", "3", "why"]
     assert run("tell", file, 1, 3).stderr == "stored\n"
     keys(monkeypatch, "2", LEFT, "t", "4", "s", "q")
@@ -251,8 +251,8 @@ def test_a_study_of_sets_with_contexts_and_the_worst(run, tmp_path, monkeypatch)
     assert run("import", file, long, *columns).stderr == "imported 1 vote\n"
     for option in (["--wins", "a,b"], [*columns, "--arms", "a,b"]):
         assert "must be left out" in run("import", file, table, *option, code=2).stderr
-    found = run("status", file, "--contexts").stdout
-    assert "At night?" in found and "votes: 2, imported: 2" in found
+    stdout = run("status", file, "--contexts").stdout
+    assert "At night?" in stdout and "votes: 2, imported: 2" in stdout
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_lines_of_json_serve_any_language(run, file):
     assert said[7]["status"]["arms"] == [*ARMS, "cocoa"]
     assert said[8]["error"] == "tell needs answer"
     assert said[9]["error"] == "ask has no 'count'; it takes n, judge, context"
-    assert all("line must be" in each["error"] for each in said[10:])
+    assert all("line must be" in item["error"] for item in said[10:])
     assert answers(file) == ["left", None]
 
 

@@ -45,9 +45,9 @@ def test_the_same_votes_are_fitted_and_imported(run, records, tmp_path):
     assert "5 votes" in fitted.stderr
     study = tmp_path / "my.study"
     run("study", "new", study, "--arms", "x,y,z")
-    asked = ("study", "import", study, records, *OPTIONS, "--words", WORDS)
-    assert "x" in run(*asked, "--dry-run").stdout
-    result = run(*asked)
+    arguments = ("study", "import", study, records, *OPTIONS, "--words", WORDS)
+    assert "x" in run(*arguments, "--dry-run").stdout
+    result = run(*arguments)
     assert "imported 5 votes" in result.output
 
 
@@ -59,9 +59,9 @@ def test_counts_in_the_order_shown_have_an_advantage(run, tmp_path):
     refused = run("fit", path, *options, code=2)
     assert "(--order-known)" in refused.stderr
     result = run("fit", path, *options, "--order-known", "--json")
-    found = {row["parameter"]: row for row in json.loads(result.stdout)["parameters"]}
+    results = {row["parameter"]: row for row in json.loads(result.stdout)["parameters"]}
     # Of 80 games the home team won 58: log(58 / 22) = 0.97.
-    assert found["first_advantage"]["mean"] == pytest.approx(0.97, abs=0.1)
+    assert results["first_advantage"]["mean"] == pytest.approx(0.97, abs=0.1)
 
 
 @pytest.mark.parametrize(
@@ -112,16 +112,16 @@ def test_conditions_execute_nothing(run, tmp_path, command):
     path.write_text("a,b,winner,choice,x1,x2\np,q,a,1,2,3\n", encoding="utf-8")
     study = tmp_path / "my.study"
     run("study", "new", study, "--arms", "p,q")
-    asked = {
+    request = {
         "fit": ("fit", path),
         "fit-choices": ("fit-choices", path, "--attributes", "x"),
         "import": ("study", "import", study, path),
     }[command]
     attack = f"@pd.io.common.os.system('touch {target}')==1"
-    result = run(*asked, "--where", attack, "--dry-run", code=2)
+    result = run(*request, "--where", attack, "--dry-run", code=2)
     assert "--where: must be COLUMN=VALUE" in " ".join(result.stderr.split())
     assert not target.exists()
-    run(*asked, "--where", "winner=a", "--where", "x1>1", "--dry-run")
+    run(*request, "--where", "winner=a", "--where", "x1>1", "--dry-run")
 
 
 BALLOTS = """# NUMBER ALTERNATIVES: 3
@@ -143,12 +143,12 @@ def ballots(tmp_path):
 
 def test_the_table_is_that_of_python(run, ballots):
     options = ["--prior-scale", "1.5", "--seed", "3", "--draws", "50"]
-    found = json.loads(run("fit", str(ballots), *options, "--json").stdout)
+    record = json.loads(run("fit", str(ballots), *options, "--json").stdout)
     model = PlackettLuce(prior_scale=1.5)
     ours = standings(fit(model, read_preflib(ballots), rng_key=3, num_draws=50))
-    assert [row["arm"] for row in found["arms"]] == ours["arm"].values.tolist()
-    assert [row["score"] for row in found["arms"]] == ours["score"].values.tolist()
-    assert found["votes"] == 12 and found["model"] == repr(model)
+    assert [row["arm"] for row in record["arms"]] == ours["arm"].values.tolist()
+    assert [row["score"] for row in record["arms"]] == ours["score"].values.tolist()
+    assert record["votes"] == 12 and record["model"] == repr(model)
     table = run("fit", str(ballots), *options).stdout
     assert "P(best)" in table and "won" not in table
 
@@ -204,11 +204,11 @@ def test_sets_are_fitted_as_in_python(run, sets, options, arguments):
         text = SETS.replace("best", "pick").replace("worst", "other")
         sets.write_text(text, encoding="utf-8")
     draws = ["--draws", "50", "--prior-scale", "1.5"]
-    found = json.loads(run("fit", str(sets), *options, *draws, "--json").stdout)
+    record = json.loads(run("fit", str(sets), *options, *draws, "--json").stdout)
     data = read_sets(sets, **arguments)
     ours = standings(fit(MultinomialLogit(prior_scale=1.5), data, num_draws=50))
-    assert [row["score"] for row in found["arms"]] == ours["score"].values.tolist()
-    assert found["votes"] == data.num_votes
+    assert [row["score"] for row in record["arms"]] == ours["score"].values.tolist()
+    assert record["votes"] == data.num_votes
     seen = run("fit", str(sets), *options, "--dry-run").stdout
     assert str(data) in seen and all(arm in seen for arm in data.arm_names)
 
@@ -228,8 +228,8 @@ def test_what_judges_of_a_study_named_is_fitted(
     for number, answer in enumerate(answers, 1):
         run("study", "tell", str(study), str(number), answer)
     run("study", "export", str(study), "--votes", "--out", str(table))
-    found = json.loads(run("fit", str(table), "--draws", "50", "--json").stdout)
-    assert found["votes"] == votes and model in found["model"]
+    record = json.loads(run("fit", str(table), "--draws", "50", "--json").stdout)
+    assert record["votes"] == votes and model in record["model"]
     if sizes:
         with pytest.raises(ComparisonDataError, match="read_sets reads it"):
             read_comparisons(table)
@@ -238,8 +238,8 @@ def test_what_judges_of_a_study_named_is_fitted(
 def test_a_column_called_best_does_not_make_sets_of_pairs(run, tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text("left,right,winner,best\ntea,milk,left,no\n", encoding="utf-8")
-    found = json.loads(run("fit", str(path), "--draws", "50", "--json").stdout)
-    assert "BradleyTerry" in found["model"]
+    record = json.loads(run("fit", str(path), "--draws", "50", "--json").stdout)
+    assert "BradleyTerry" in record["model"]
 
 
 def test_what_is_about_pairs_is_refused_of_sets(run, sets):

@@ -22,26 +22,26 @@ pytestmark = pytest.mark.skipif(
 
 def files():
     """Return the files of the page by the names that it gives them."""
-    found = {}
+    results = {}
     for cell in CELL.findall(PAGE.read_text("utf-8")):
         if "\nclass " in cell:
             name = re.findall(r"`(\w+\.py)`", PAGE.read_text().partition(cell)[0])[-1]
             # What follows the class in a cell is for the page.
-            found[name] = cell.partition("\n\n\nresult =")[0].rstrip() + "\n"
-    assert list(found) == ["mine.py", "linear.py", "known.py"]
-    return found
+            results[name] = cell.partition("\n\n\nresult =")[0].rstrip() + "\n"
+    assert list(results) == ["mine.py", "linear.py", "known.py"]
+    return results
 
 
 def commands():
     """Return the commands with few and short runs."""
     blocks = re.findall(r"^```console\n(.*?)^```", PAGE.read_text("utf-8"), re.M | re.S)
     lines = [line for block in blocks for line in block.splitlines()]
-    found = []
+    results = []
     for line in lines:
         line = re.sub(r" --(horizon|runs|out) \S+", "", line)
-        found.append(shlex.split(line)[1:] + ["--horizon", "40", "--runs", "2"])
-    assert len(found) == 5
-    return found
+        results.append(shlex.split(line)[1:] + ["--horizon", "40", "--runs", "2"])
+    assert len(results) == 5
+    return results
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def here(tmp_path, monkeypatch):
     for name, text in files().items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [each for each in sys.path if each])
+    monkeypatch.setattr(sys, "path", [item for item in sys.path if item])
     yield tmp_path
     for name in files():
         sys.modules.pop(name.removesuffix(".py"), None)

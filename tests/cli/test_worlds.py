@@ -82,9 +82,9 @@ def test_a_matrix_refuses_policies_that_offer_sets(run, engine):
 
 
 def test_worlds_are_listed(run):
-    found = json.loads(run("list", "worlds", "--json").stdout)["worlds"]
-    assert [row["name"] for row in found] == list(choice.world_names())
-    for row in found:
+    record = json.loads(run("list", "worlds", "--json").stdout)["worlds"]
+    assert [row["name"] for row in record] == list(choice.world_names())
+    for row in record:
         assert row["about"] and row["source"] and row["feedback"]
         required = "seed" in row["parameters"]
         world = choice.load_world(f"{row['name']}:seed=2" if required else row["name"])
@@ -125,7 +125,7 @@ def here(tmp_path, monkeypatch, request):
     name = f"mine_{abs(hash(request.node.name))}"
     (tmp_path / f"{name}.py").write_text(POLICY.format(name="Fixed"))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [each for each in sys.path if each])
+    monkeypatch.setattr(sys, "path", [item for item in sys.path if item])
     yield f"{name}:Fixed"
     sys.modules.pop(name, None)
     literals.FOLDERS.clear()
@@ -139,8 +139,8 @@ def called(*words, code=0, **options):
 
 def test_a_study_goes_by_a_policy_of_the_folder(here):
     called("study", "new", "a.study", "--arms", "tea,milk,ale", "-p", f"{here}:first=1")
-    (asked,) = json.loads(called("study", "ask", "a.study", "--json"))
-    assert {asked["left"], asked["right"]} == {"milk", "ale"}
+    (record,) = json.loads(called("study", "ask", "a.study", "--json"))
+    assert {record["left"], record["right"]} == {"milk", "ale"}
     called("study", "tell", "a.study", "1", "left")
     assert "of 1" in called("study", "verify", "a.study")
     said = called("study", "serve-stdin", "a.study", input='{"do": "ask"}\n')

@@ -45,17 +45,17 @@ def asked_of(instance="cyclic", policies="rucb", **options):
 )
 def test_a_request_is_cut_by_its_size_alone(num_runs, num_arms, record, sizes):
     runs = chunk.runs_of_chunks(num_runs, num_arms, record)
-    assert [len(each) for each in runs] == sizes
-    assert [number for each in runs for number in each] == [*range(num_runs)]
+    assert [len(run) for run in runs] == sizes
+    assert [number for run in runs for number in run] == [*range(num_runs)]
 
 
 def test_more_runs_and_policies_have_the_same_chunks_and_others():
-    few = {each.digest for each in asked_of(num_runs=40).chunks()}
-    asked = asked_of(["cyclic", "gap"], ["d-ts", "rucb"])
-    more = [each.digest for each in asked.chunks()]
+    few = {chunk.digest for chunk in asked_of(num_runs=40).chunks()}
+    request = asked_of(["cyclic", "gap"], ["d-ts", "rucb"])
+    more = [chunk.digest for chunk in request.chunks()]
     assert len(more) == len({*more}) == 12
     assert few < {*more}
-    assert all(len(each) == 64 and each == each.lower() for each in more)
+    assert all(len(item) == 64 and item == item.lower() for item in more)
 
 
 def test_a_chunk_is_frozen_and_travels():
@@ -71,31 +71,31 @@ def test_a_chunk_is_frozen_and_travels():
 @pytest.mark.parametrize("matrix", ["cyclic", SURE], ids=["cyclic", "probability one"])
 @pytest.mark.parametrize("num_runs", [1, 25])
 def test_chunks_hold_the_runs_of_a_simulation(matrix, num_runs):
-    asked = asked_of(matrix, num_runs=num_runs)
+    request = asked_of(matrix, num_runs=num_runs)
     whole = bayesduel.simulate(matrix, "rucb", num_runs=num_runs, horizon=200, seed=3)
     shares = []
-    for each in asked.chunks():
-        part = bayesduel.simulate_chunk(each, shares.append)
-        alone = whole.to_dataset().sel(run=[*each.runs])
+    for item in request.chunks():
+        part = bayesduel.simulate_chunk(item, shares.append)
+        alone = whole.to_dataset().sel(run=[*item.runs])
         assert part.equals(alone.drop_vars("preference"))
-        assert part.attrs["num_runs"] == len(each.runs)
+        assert part.attrs["num_runs"] == len(item.runs)
     assert shares[0] == 0 and shares[-1] == 1
     if matrix is SURE:
         # The better arm wins every duel, so arm 0 is named by all.
         assert (whole["recommendation"] == 0).all()
-    assert len(asked.run()["/"].descendants) == 2
+    assert len(request.run()["/"].descendants) == 2
 
 
 def test_a_run_of_256_arms_is_a_chunk(monkeypatch, tmp_path):
     monkeypatch.setattr(driver, "run_chunk", instant_run_chunk([]))
     matrix = np.full((256, 256), 0.5)
-    asked = Experiment(matrix, Wanderer(), num_runs=3, horizon=10)
-    tree = asked.run(out=tmp_path)
+    experiment = Experiment(matrix, Wanderer(), num_runs=3, horizon=10)
+    tree = experiment.run(out=tmp_path)
     assert len(chunks_of(tmp_path)) == 3
     assert tree["256-arms/Wanderer"].sizes["run"] == 3
     # The matrix has no name, so that its numbers stand in a file.
     again = Experiment.from_file(tmp_path / "experiment.toml")
-    assert again.instances == asked.instances
+    assert again.instances == experiment.instances
 
 
 MERGE = """
@@ -127,7 +127,7 @@ def test_two_processes_that_finish_at_once(tmp_path):
         process.stdin.flush()
     said = [process.communicate()[1] for process in processes]
     # On a busy machine the second one may wait too long, and says so.
-    assert all(not each or "is writing to" in each for each in said)
+    assert all(not item or "is writing to" in item for item in said)
     assert not all(said)
     files = [(tmp_path / name / results.FILE_NAME) for name in ("whole", "out")]
     assert files[0].read_bytes() == files[1].read_bytes()
@@ -153,11 +153,11 @@ WHOLE = xr.Dataset(
     ids=["whole", "no run", "no array"],
 )
 def test_what_is_written_is_read(dataset):
-    found = from_bytes(to_bytes(arrays_of(dataset))).dataset()
-    assert found.identical(dataset) and [*found.data_vars] == [*dataset.data_vars]
-    for name, values in found.variables.items():
+    data = from_bytes(to_bytes(arrays_of(dataset))).dataset()
+    assert data.identical(dataset) and [*data.data_vars] == [*dataset.data_vars]
+    for name, values in data.variables.items():
         assert values.dtype == dataset[name].dtype
-    for values in found.data_vars.values():
+    for values in data.data_vars.values():
         assert values.to_numpy().flags.writeable
 
 

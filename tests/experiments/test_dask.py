@@ -60,11 +60,11 @@ def test_workers_killed_at_random_change_nothing(whole, tmp_path):
     ) as cluster:  # fmt: skip
 
         def kill():
-            kept = 0
+            stored = 0
             while len(killed) < 2 and not done.wait(rng.uniform(0, 0.5)):
                 now = len([*tmp_path.glob("chunks/*.chunk")])
-                if now >= kept + 4:  # A worker takes seconds to start.
-                    kept = now
+                if now >= stored + 4:  # A worker takes seconds to start.
+                    stored = now
                     nanny = rng.choice(list(cluster.workers.values()))
                     with suppress(ProcessLookupError, TypeError):
                         os.kill(nanny.pid, signal.SIGKILL)
@@ -75,11 +75,11 @@ def test_workers_killed_at_random_change_nothing(whole, tmp_path):
             killer.start()
             try:
                 executor = client.get_executor(pure=False)
-                found = compare(tmp_path, executor=executor, shared=True)
+                tree = compare(tmp_path, executor=executor, shared=True)
             finally:
                 done.set()
                 killer.join()
-    assert found == whole
+    assert tree == whole
     assert len(killed) > 1, "the sweep was too short"
 
 
@@ -135,8 +135,8 @@ def test_a_sweep_goes_on_after_the_scheduler_has_died(
         wait_for(lambda: [*tmp_path.glob("chunks/*.chunk")])
         os.killpg(process.pid, signal.SIGKILL)
 
-    own = tmp_path_factory.mktemp("cluster")
-    with scheduler_and_workers(own) as (address, scheduler):
+    given = tmp_path_factory.mktemp("cluster")
+    with scheduler_and_workers(given) as (address, scheduler):
         killer = threading.Thread(target=kill, args=(scheduler,))
         killer.start()
         with (
@@ -148,8 +148,8 @@ def test_a_sweep_goes_on_after_the_scheduler_has_died(
             compare(tmp_path, executor=executor)
         killer.join()
     assert not (tmp_path / results.FILE_NAME).exists()
-    kept = [node for node in raised.value.partial.subtree if "run" in node.dims]
-    assert kept
+    collected = [node for node in raised.value.partial.subtree if "run" in node.dims]
+    assert collected
     assert compare(tmp_path, resume=True) == whole
 
 
@@ -157,11 +157,11 @@ def test_a_sweep_goes_on_after_the_scheduler_has_died(
 def test_the_command_on_a_cluster_of_its_own_is_interrupted(tmp_path):
     """Ctrl-C reaches the whole group of processes, and all of them end."""
     # Long enough that the sweep is at work when it is interrupted, on any machine.
-    asked = "compare -i cyclic -p d-ts --runs 3000 --horizon 1e6 --quiet --seed 3"
+    request = "compare -i cyclic -p d-ts --runs 3000 --horizon 1e6 --quiet --seed 3"
     process = subprocess.Popen(
         [
             *(sys.executable, "-c", "from bayesduel.cli import main; main()"),
-            *(*asked.split(), "--dask", "local", "--jobs", "2", "--out", tmp_path),
+            *(*request.split(), "--dask", "local", "--jobs", "2", "--out", tmp_path),
         ],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.DEVNULL,

@@ -47,15 +47,15 @@ def program_of(task):
 
 
 def outcomes(tasks, function=count, report=None, **options):
-    found = execute.execute(
+    result = execute.execute(
         function,
         tasks,
         report=report or ProgressReport(),
         words=lambda task: task.name,
         **{"workers": 1, "program": program_of} | options,
     )
-    with closing(found):
-        yield from found
+    with closing(result):
+        yield from result
 
 
 @pytest.fixture
@@ -73,10 +73,10 @@ def engine(monkeypatch):
     def run(*seconds, workers=2, try_here=True):
         names = "abcdefgh"[: len(seconds)]
         pairs = zip(names, seconds, strict=True)
-        tasks = [Counted(name, clock, *each) for name, each in pairs]
+        tasks = [Counted(name, clock, *item) for name, item in pairs]
         options = {"workers": workers, "try_here": try_here}
-        found = outcomes(tasks, **options, program=lambda _: ())
-        return "".join(value for _, value, _ in found), left, clock[0]
+        ended = outcomes(tasks, **options, program=lambda _: ())
+        return "".join(value for _, value, _ in ended), left, clock[0]
 
     return run
 
@@ -96,8 +96,8 @@ def engine(monkeypatch):
 def test_short_tasks_are_done_here_and_the_rest_by_workers(
     engine, seconds, options, here, left
 ):
-    *found, spent = engine(*seconds, **options)
-    assert found == [here, left]
+    *result, spent = engine(*seconds, **options)
+    assert result == [here, left]
     assert spent < 400
 
 
@@ -123,8 +123,8 @@ class Here(Executor):
 
 
 def run_all(executor, names="abc"):
-    found = outcomes([Counted(name, [0.0]) for name in names], executor=executor)
-    return {task.name: failure and str(failure) for task, _, failure in found}
+    ended = outcomes([Counted(name, [0.0]) for name in names], executor=executor)
+    return {task.name: failure and str(failure) for task, _, failure in ended}
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ class Late(Executor):
         monkeypatch.setattr(execute, "wait", wait)
 
     def submit(self, fn, /, task):
-        self.held.append([each[2].name for each in self.unanswered])
+        self.held.append([item[2].name for item in self.unanswered])
         future = Future()
         self.unanswered.append((future, fn, task))
         return future
@@ -183,9 +183,9 @@ def test_a_task_that_kills_its_worker_takes_no_other_one_with_it(monkeypatch):
     """All that were in the pool are lost at first, then each is begun anew alone."""
     executor = Late(monkeypatch)
     executor.losses["b"] = 100
-    found = run_all(executor, "abcdefgh")
-    assert found.pop("b") == "a worker died"
-    assert found == dict.fromkeys("acdefgh")
+    result = run_all(executor, "abcdefgh")
+    assert result.pop("b") == "a worker died"
+    assert result == dict.fromkeys("acdefgh")
 
 
 @pytest.mark.parametrize("executor", [None, Here()], ids=["here", "executor"])
@@ -201,8 +201,8 @@ def test_tasks_that_are_wanted_no_more_are_left_out(executor, monkeypatch):
 
     tasks = [Counted(name, [0.0]) for name in ("a 1", "a 2", "b 1")]
     options = {"wanted": lambda task: task.name[0] not in failed}
-    found = outcomes(tasks, fail, executor=executor, **options)
-    done = [(task.name, failure is None) for task, _, failure in found]
+    ended = outcomes(tasks, fail, executor=executor, **options)
+    done = [(task.name, failure is None) for task, _, failure in ended]
     assert done == [("a 1", False), ("b 1", True)]
 
 
@@ -228,7 +228,7 @@ def test_an_executor_that_is_gone_ends_the_sweep():
 def test_an_interrupt_waits_for_what_is_being_done(executor, last, monkeypatch, capfd):
     """Nothing that was computed is lost, and nothing new is begun."""
     monkeypatch.setattr(execute, "_MOST_SENT", 1)
-    found = []
+    results = []
 
     def work(task, on_progress=None):
         if task.name == last[-1]:
@@ -238,9 +238,9 @@ def test_an_interrupt_waits_for_what_is_being_done(executor, last, monkeypatch, 
     tasks = [Counted(name, [0.0]) for name in "abc"]
     with pytest.raises(KeyboardInterrupt), signals_wait() as raise_signal:
         for task, _, _ in outcomes(tasks, work, executor=executor):
-            found.append(task.name)
+            results.append(task.name)
             raise_signal()
-    assert found == [*last]
+    assert results == [*last]
     assert "Ctrl-C again ends at once" in capfd.readouterr().err
 
 
@@ -333,7 +333,7 @@ def test_an_executor_changes_no_result(tmp_path, shared):
     """Workers that share the folder write to it, and send nothing."""
     whole, executor = compare(tmp_path / "whole"), Travelled()
     assert compare(tmp_path / "out", executor=executor, shared=shared) == whole
-    assert [each is None for each in executor.sent] == [shared]
+    assert [item is None for item in executor.sent] == [shared]
 
 
 def test_what_a_worker_has_written_and_is_not_seen_is_missed(tmp_path, monkeypatch):
@@ -353,13 +353,13 @@ def test_workers_say_that_they_do_not_see_the_folder(tmp_path):
                 future.set_exception(error)
             return future
 
-    asked = bayesduel.Experiment("gap", "rucb", num_runs=3, horizon=9)
+    experiment = bayesduel.Experiment("gap", "rucb", num_runs=3, horizon=9)
     with pytest.raises(OutputFolderError, match="workers do not see .*not here"):
-        asked.run(out=tmp_path / "out", executor=Elsewhere(), shared=True)
+        experiment.run(out=tmp_path / "out", executor=Elsewhere(), shared=True)
     with pytest.raises(OutputFolderError, match="needs a folder"):
-        asked.run(executor=Elsewhere(), shared=True)
+        experiment.run(executor=Elsewhere(), shared=True)
     with pytest.raises(errors.SimulationArgumentError, match="workers of an executor"):
-        asked.run(out=tmp_path / "out", shared=True)
+        experiment.run(out=tmp_path / "out", shared=True)
 
 
 def test_the_bar_never_goes_back():
@@ -416,11 +416,11 @@ def test_short_tasks_go_together_and_each_has_its_own_outcome(losses, monkeypatc
     letters = "abcdefghijklmnopqrstuvwxyz"
     # The program of a task is its name up to a space: 20 of one, then 6 of another.
     tasks = [
-        Counted(f"{each}{' x' if index > 19 else ''}", clock, runs=0.1)
-        for index, each in enumerate(letters)
+        Counted(f"{item}{' x' if index > 19 else ''}", clock, runs=0.1)
+        for index, item in enumerate(letters)
     ]
     executor = InGroups(clock, losses)
-    found = list(
+    result = list(
         outcomes(
             tasks,
             refuse_c,
@@ -429,8 +429,8 @@ def test_short_tasks_go_together_and_each_has_its_own_outcome(losses, monkeypatc
             program=lambda task: task.name[2:],
         )
     )
-    assert sorted(task.name[0] for task, _, _ in found) == list(letters)
-    for task, value, failure in found:
+    assert sorted(task.name[0] for task, _, _ in result) == list(letters)
+    for task, value, failure in result:
         assert (value, str(failure)) == (
             (None, "no c") if task.name == "c" else (task.name, "None")
         )
@@ -439,7 +439,7 @@ def test_short_tasks_go_together_and_each_has_its_own_outcome(losses, monkeypatc
     assert {"a", "b"} <= set(executor.groups)
     assert max(map(len, executor.groups)) in (4, 5)
     assert all(
-        len(set(each) & set("uvwxyz")) in (0, len(each)) for each in executor.groups
+        len(set(group) & set("uvwxyz")) in (0, len(group)) for group in executor.groups
     )
     for name in losses:
         assert name in executor.groups
@@ -510,8 +510,8 @@ def test_a_log_hears_of_progress(capsys, monkeypatch, enabled):
     monkeypatch.setattr(progress, "_FIRST_LINE", 0.0)
     spoken = progress.ProgressLines.speak
 
-    def speak(own, say, wait, delays):  # The first line, however fast the block is.
-        spoken(own, say, lambda _: False, [next(iter(delays))])
+    def speak(lines, say, wait, delays):  # The first line, however fast the block is.
+        spoken(lines, say, lambda _: False, [next(iter(delays))])
 
     monkeypatch.setattr(progress.ProgressLines, "speak", speak)
     with progress.progress_reporter(enabled=enabled) as report:

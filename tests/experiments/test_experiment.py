@@ -67,8 +67,8 @@ def test_every_argument_has_an_error_with_all_fields(name):
     error = error_of(Experiment, **(ASKED | {"instances": instance, name: given}))
     assert (error.argument, error.value, error.index) == (name, value, index)
     assert error.rule and error.remedy
-    place = name if index is None else f"{name}[{index}]"
-    assert str(error).startswith(place)
+    position = name if index is None else f"{name}[{index}]"
+    assert str(error).startswith(position)
     for part in (error.rule, short_repr(value), error.remedy):
         assert part in str(error)
 
@@ -108,23 +108,27 @@ def test_an_error_within_an_argument_keeps_its_own_words():
 
 
 def test_it_is_frozen_normalized_and_checked_again_when_it_is_changed():
-    asked = Experiment("cyclic", ["rucb"], horizon=1e3, checkpoints=[10.0], seed=1)
+    experiment = Experiment("cyclic", ["rucb"], horizon=1e3, checkpoints=[10.0], seed=1)
     with pytest.raises(FrozenInstanceError):
-        asked.seed = 2  # pyright: ignore
-    assert asked.instances == (bayesduel.load("cyclic"),)
-    assert asked.policies == (policies.get("rucb"),)
-    assert (asked.horizon, asked.checkpoints) == (1000, (10, 1000))
-    assert (asked.num_runs, asked.regret, asked.shuffle) == (100, None, True)
-    assert replace(asked) == asked == pickle.loads(pickle.dumps(asked))
-    assert replace(asked, seed=2) != asked
+        experiment.seed = 2  # pyright: ignore
+    assert experiment.instances == (bayesduel.load("cyclic"),)
+    assert experiment.policies == (policies.get("rucb"),)
+    assert (experiment.horizon, experiment.checkpoints) == (1000, (10, 1000))
+    assert (experiment.num_runs, experiment.regret, experiment.shuffle) == (
+        100,
+        None,
+        True,
+    )
+    assert replace(experiment) == experiment == pickle.loads(pickle.dumps(experiment))
+    assert replace(experiment, seed=2) != experiment
     with pytest.raises(ArgumentError, match="seed must be"):
-        replace(asked, seed=-1)
+        replace(experiment, seed=-1)
 
 
 def test_policies_step_where_they_can():
-    asked = Experiment("gap", ["rucb", "random"]).without_look_ahead()
+    request = Experiment("gap", ["rucb", "random"]).without_look_ahead()
     expected = policies.get("rucb", look_ahead=False), policies.get("random")
-    assert asked.policies == expected
+    assert request.policies == expected
 
 
 @pytest.mark.parametrize(
@@ -216,12 +220,12 @@ WRONG = [
 @pytest.mark.parametrize(
     ("argument", "value", "error", "words"),
     WRONG,
-    ids=[f"{each[0]}: {each[3]}" for each in WRONG],
+    ids=[f"{item[0]}: {item[3]}" for item in WRONG],
 )
 def test_wrong_arguments(argument, value, error, words):
-    asked = {"instances": GOOD, "policies": "d-ts", "horizon": 1000, argument: value}
+    results = {"instances": GOOD, "policies": "d-ts", "horizon": 1000, argument: value}
     with pytest.raises(error) as raised:
-        Experiment(**asked)
+        Experiment(**results)
     assert words in str(raised.value)
 
 
@@ -272,8 +276,8 @@ def test_default_checkpoints(horizon):
         assert list(grid) == sorted({*grid})
         assert (grid[0], grid[-1]) == (1, horizon)
         assert {10**k for k in range(19) if 10**k <= horizon} <= {*grid}
-    assert sum(10**5 <= each < 10**6 for each in few) in (0, 10)
-    assert sum(10**5 <= each < 10**6 for each in many) in (0, 4)
+    assert sum(10**5 <= item < 10**6 for item in few) in (0, 10)
+    assert sum(10**5 <= item < 10**6 for item in many) in (0, 4)
     assert len(few) >= len(many)
 
 
@@ -351,8 +355,8 @@ def test_zipped_parameters_move_together_and_are_crossed_with_others():
 
 def test_ranges_of_equal_ratios():
     assert expand("p:a=1..1000/4log") == [f"p:a={a}" for a in (1, 10, 100, 1000)]
-    values = [float(each[4:]) for each in expand("p:a=2..0.02/7log")]
-    ratios = [one / other for one, other in zip(values[1:], values, strict=False)]
+    values = [float(item[4:]) for item in expand("p:a=2..0.02/7log")]
+    ratios = [first / second for first, second in zip(values[1:], values, strict=False)]
     assert ratios == pytest.approx([100 ** (-1 / 6)] * 6)
     ends = expand("p:a=-1e308..1e308/3")
     assert ends == ["p:a=-1e308", "p:a=0", "p:a=1e308"]
@@ -389,7 +393,7 @@ def test_what_is_no_range_is_refused(text, words):
 
 def test_an_experiment_has_a_policy_for_each_value():
     matrices = "equal-gap:gap=0.1,num_arms=4|5"
-    asked = Experiment(matrices, ["rucb", "d-ts:alpha=0.6..1/3"])
-    assert asked.labels[0] == "RUCB"
-    assert [each.alpha for each in asked.policies[1:]] == [0.6, 0.8, 1.0]
-    assert [each.num_arms for each in asked.instances] == [4, 5]
+    experiment = Experiment(matrices, ["rucb", "d-ts:alpha=0.6..1/3"])
+    assert experiment.labels[0] == "RUCB"
+    assert [policy.alpha for policy in experiment.policies[1:]] == [0.6, 0.8, 1.0]
+    assert [instance.num_arms for instance in experiment.instances] == [4, 5]

@@ -65,12 +65,12 @@ def same(one, other):
 @pytest.mark.parametrize("name", SAID)
 def test_what_is_written_is_read_as_the_same(name, tmp_path):
     arguments, options = SAID[name]
-    asked = Experiment(*arguments, **options)
+    experiment = Experiment(*arguments, **options)
     file = tmp_path / "asked.toml"
-    file.write_text(asked.to_toml(), "utf-8")
+    file.write_text(experiment.to_toml(), "utf-8")
     again = Experiment.from_file(file)
-    same(again, asked)
-    assert again.to_toml() == asked.to_toml()
+    same(again, experiment)
+    assert again.to_toml() == experiment.to_toml()
 
 
 def test_a_file_of_tables_is_what_is_typed(tmp_path):
@@ -107,9 +107,9 @@ def test_paths_start_at_the_folder_of_the_file(tmp_path):
         ]
         policies = "d-ts"
     """)
-    asked = Experiment.from_file(file)
-    assert asked.names == ("mine", "rounded", "L", "V")
-    mine, rounded, large, _ = asked.instances
+    experiment = Experiment.from_file(file)
+    assert experiment.names == ("mine", "rounded", "L", "V")
+    mine, rounded, large, _ = experiment.instances
     assert mine.arm_names == ("tea", "milk") and "repaired" in rounded.source
     assert (large.arm_names, large.source) == (("a", "b", "c"), "s")
 
@@ -141,7 +141,7 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "words"), WRONG, ids=[each[1] for each in WRONG])
+@pytest.mark.parametrize(("text", "words"), WRONG, ids=[item[1] for item in WRONG])
 def test_what_is_wrong_is_said_with_the_name_of_the_file(text, words, tmp_path):
     file = tmp_path / "asked.toml"
     file.write_text(text)
@@ -163,7 +163,7 @@ def local_policy():
 
 def test_what_no_text_can_say_is_refused():
     camera = choice.load_world("camera")
-    own = choice.ChoiceWorld(
+    given = choice.ChoiceWorld(
         rule=camera.rule, subset_size=camera.subset_size, name="mine",
         default_notion=camera.default_notion,
     )  # fmt: skip
@@ -171,7 +171,7 @@ def test_what_no_text_can_say_is_refused():
     looks = stopping.LookEvery(stopping.Budget(9), 2)
     for wrong, argument, words in (
         (Experiment("gap", ["rucb", local_policy()]), "policies[1]", "no text names"),
-        (Experiment(own, "cucb"), "instances[0]", "of your own"),
+        (Experiment(given, "cucb"), "instances[0]", "of your own"),
         (Experiment("gap", "d-ts", stopping=looks), "stopping", "must be one of any"),
         (Experiment(large, "random"), "instances[0]", "numpy.save"),
     ):
@@ -197,18 +197,18 @@ def instant(monkeypatch):
 
 
 def test_a_folder_holds_its_experiment_and_its_summary(instant, tmp_path):
-    asked = Experiment(
+    experiment = Experiment(
         ["gap", [[0.5, 0.6], [0.4, 0.5]]], [Wanderer(), Scripted()], num_runs=5,
         horizon=100, regret=["copeland", "borda"],
     )  # fmt: skip
-    tree = asked.run(out=tmp_path / "one")
+    tree = experiment.run(out=tmp_path / "one")
     file = tmp_path / "one" / REQUEST
-    same(Experiment.from_file(file), asked)
+    same(Experiment.from_file(file), experiment)
     assert (tmp_path / "one" / "experiment-1.csv").is_file()
     Experiment.from_file(file).run(out=tmp_path / "other")
     for name in ("results.nc", "summary.csv", "summary.json", REQUEST):
-        one, other = (tmp_path / folder / name for folder in ("one", "other"))
-        assert one.read_bytes() == other.read_bytes()
+        first, second = (tmp_path / folder / name for folder in ("one", "other"))
+        assert first.read_bytes() == second.read_bytes()
     table = pd.read_csv(tmp_path / "one" / "summary.csv")
     assert len(table) == 2 * 2 * 2
     row = table.query("instance=='gap' and policy=='Scripted' and notion=='borda'")
@@ -220,8 +220,8 @@ def test_a_folder_holds_its_experiment_and_its_summary(instant, tmp_path):
 
 def test_what_no_text_can_say_stops_no_run(instant, tmp_path):
     large = PreferenceMatrix(np.full((130, 130), 0.5), name="large")
-    asked = Experiment(["gap", large], [local_policy()], num_runs=2, horizon=10)
-    asked.run(out=tmp_path)
+    experiment = Experiment(["gap", large], [local_policy()], num_runs=2, horizon=10)
+    experiment.run(out=tmp_path)
     with pytest.raises(ValueError, match="Local was made in Python"):
         Experiment.from_file(tmp_path / REQUEST)
     data = tomllib.loads((tmp_path / REQUEST).read_text())
@@ -237,11 +237,11 @@ def test_what_no_text_can_say_stops_no_run(instant, tmp_path):
 def test_worlds_stand_in_a_file_by_their_names(tmp_path):
     world = bayesduel.instances.worlds.Drifting(speed=0.002, num_arms=4)
     with pytest.warns(AssumptionWarning):
-        asked = bayesduel.Experiment(world, "rucb", num_runs=2, horizon=20)
+        experiment = bayesduel.Experiment(world, "rucb", num_runs=2, horizon=20)
     file = tmp_path / "asked.toml"
-    file.write_text(asked.to_toml())
+    file.write_text(experiment.to_toml())
     assert '"drifting:' in file.read_text()
     with pytest.warns(AssumptionWarning):
         again = bayesduel.Experiment.from_file(file)
-    digests = [[each.digest for each in of.chunks()] for of in (asked, again)]
+    digests = [[chunk.digest for chunk in of.chunks()] for of in (experiment, again)]
     assert digests[0] == digests[1]

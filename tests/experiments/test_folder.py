@@ -28,7 +28,7 @@ def claim(path, **options):
     return RunFolder.claim(path, kind="test", **options)
 
 
-ONE, TWO, THREE = (each * 64 for each in "123")
+ONE, TWO, THREE = (item * 64 for item in "123")
 """Digests of chunks."""
 
 
@@ -57,17 +57,17 @@ def test_a_folder_with_a_file_of_the_users_is_refused(tmp_path, name):
     for options in WAYS:
         with pytest.raises(OutputFolderError, match=f"{words}.*new or empty"):
             claim(tmp_path, **options)
-    assert [each for each in tmp_path.rglob("*") if each.is_file()] == [file]
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == [file]
     assert file.read_text() == "years of work"
 
 
 def test_a_place_that_cannot_be_written_to(tmp_path, monkeypatch):
     file = tmp_path / "file"
     file.write_text("mine")
-    for place in (file, file / "below"):
+    for index in (file, file / "below"):
         for options in WAYS:
-            with pytest.raises(OutputFolderError, match=f"cannot write to {place}"):
-                claim(place, **options)
+            with pytest.raises(OutputFolderError, match=f"cannot write to {index}"):
+                claim(index, **options)
     assert file.read_text() == "mine"
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(OutputFolderError, match="cannot write to .*Permission denied"):
@@ -88,7 +88,7 @@ def test_only_our_own_names_are_removed(owned):
         folder.remove_chunks()
     assert all(file.read_text() == "mine" for file in mine)
     assert not (owned / "table.csv").exists()
-    assert {each.name for each in chunks_of(owned)} == {mine[0].name}
+    assert {item.name for item in chunks_of(owned)} == {mine[0].name}
 
 
 def test_a_claimed_folder_without_results_counts_as_empty(tmp_path):
@@ -238,22 +238,22 @@ def _impatient(monkeypatch):
 
 
 def test_two_threads_do_not_write_to_one_folder(owned):
-    found = []
+    results = []
 
-    def other():
+    def write():
         try:
             claim(owned, resume=True).release()
         except OutputFolderError as error:
-            found.append(str(error))
+            results.append(str(error))
 
     with claim(owned, resume=True):
-        thread = threading.Thread(target=other)
+        thread = threading.Thread(target=write)
         thread.start()
         thread.join()
-    (text,) = found
+    (text,) = results
     assert f"process {os.getpid()} on " in text and "is writing to" in text
-    other()
-    assert len(found) == 1
+    write()
+    assert len(results) == 1
 
 
 HOLD = """

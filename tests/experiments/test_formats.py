@@ -34,7 +34,7 @@ def instant(monkeypatch):
 
 def test_zarr_holds_the_same_as_netcdf(instant, tmp_path):
     """In the order that was asked for, and cut as jobs are."""
-    one, other = (
+    first, second = (
         bayesduel.compare(
             ["sushi", "cyclic"], [Wanderer(), Scripted()], num_runs=10, horizon=100,
             out=tmp_path / format, format=format,
@@ -43,26 +43,26 @@ def test_zarr_holds_the_same_as_netcdf(instant, tmp_path):
     )  # fmt: skip
     assert visible(tmp_path / "zarr") & {ZARR, results.FILE_NAME} == {ZARR}
     for lazy in (False, True):
-        found = results.load(tmp_path / "zarr", lazy=lazy)
-        paths = [node.path for node in found.subtree]
-        assert paths == [node.path for node in one.subtree]
-        assert found.equals(other)
+        result = results.load(tmp_path / "zarr", lazy=lazy)
+        paths = [node.path for node in result.subtree]
+        assert paths == [node.path for node in first.subtree]
+        assert result.equals(second)
         for path in paths:
-            assert found[path].to_dataset().equals(one[path].to_dataset())
-            assert {*found[path].attrs} == {*one[path].attrs}
-        found.close()
+            assert result[path].to_dataset().equals(first[path].to_dataset())
+            assert {*result[path].attrs} == {*first[path].attrs}
+        result.close()
     with zipfile.ZipFile(tmp_path / "zarr" / ZARR) as archive:
-        inside = [each.rpartition("/") for each in archive.namelist()]
+        inside = [item.rpartition("/") for item in archive.namelist()]
     folders = [folder for folder, _, name in inside if name[0] != "."]
-    assert sum(each.startswith("cyclic/Scripted/plays") for each in folders) == 3
+    assert sum(folder.startswith("cyclic/Scripted/plays") for folder in folders) == 3
 
 
 def test_the_same_request_is_the_same_zarr_file(tmp_path, monkeypatch):
     compare(tmp_path / "one", format="zarr")
     monkeypatch.setattr("bayesduel.experiments.chunk.RUNS_PER_CHUNK", 3)
     compare(tmp_path / "other", format="zarr")
-    one, other = ((tmp_path / name / ZARR).read_bytes() for name in ("one", "other"))
-    assert one == other
+    first, second = ((tmp_path / name / ZARR).read_bytes() for name in ("one", "other"))
+    assert first == second
 
 
 def test_formats_take_the_place_of_one_another(instant, tmp_path):

@@ -168,7 +168,7 @@ def test_killed_at_any_moment_of_writing(tmp_path, monkeypatch):
         bayesduel.compare("cyclic", POLICIES, out=tmp_path / name, **REQUEST)
         seconds = time.process_time() - begun
     whole, rng = content_of(tmp_path / "whole"), random.Random(8)
-    found = {"whole": 0, "parts": 0, "nothing": 0}
+    collected = {"whole": 0, "parts": 0, "nothing": 0}
     for number in range(kills):
         out = tmp_path / str(number)
 
@@ -177,12 +177,12 @@ def test_killed_at_any_moment_of_writing(tmp_path, monkeypatch):
 
         killed(action, rng.uniform(0.001, 1.1 * seconds))
         if (out / results.FILE_NAME).exists():
-            found["whole"] += 1
+            collected["whole"] += 1
             assert content_of(out) == whole
         else:
-            found["parts" if list(out.rglob("*.chunk")) else "nothing"] += 1
+            collected["parts" if list(out.rglob("*.chunk")) else "nothing"] += 1
         bayesduel.compare("cyclic", POLICIES, out=out, resume=True, **REQUEST)
         assert content_of(out) == whole
         assert not [*out.rglob("*.unfinished")]
         assert len([*out.rglob("*.chunk")]) == 16
-    assert found["parts"] > kills // 4, f"the kills missed the writing: {found}"
+    assert collected["parts"] > kills // 4, f"the kills missed the writing: {collected}"

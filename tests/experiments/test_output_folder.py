@@ -25,10 +25,10 @@ BASIC = {"num_runs": 100, "horizon": 1000, "seed": 5}
 @pytest.fixture
 def calls(monkeypatch):
     """Simulate in no time; return what was really simulated, in order."""
-    found = []
+    collected = []
     monkeypatch.setattr(chunk, "RUNS_PER_CHUNK", 50)
-    monkeypatch.setattr(driver, "run_chunk", instant_run_chunk(found))
-    return found
+    monkeypatch.setattr(driver, "run_chunk", instant_run_chunk(collected))
+    return collected
 
 
 def compare(out, policies=POLICIES, matrix="cyclic", **options):
@@ -142,9 +142,9 @@ def test_resuming_what_is_complete_simulates_nothing(calls, tmp_path):
     again = compare(tmp_path, resume=True)
     assert not calls
     same_tree(first, again)
-    one, other = (tree["cyclic/Wanderer"].attrs for tree in (first, again))
+    one, second = (tree["cyclic/Wanderer"].attrs for tree in (first, again))
     for name in ("run_seconds", "compile_seconds"):
-        assert other[name] == pytest.approx(one[name])
+        assert second[name] == pytest.approx(one[name])
 
 
 @pytest.mark.parametrize(
@@ -213,13 +213,13 @@ def edited():
 )
 def test_resuming_another_request_is_refused(calls, interrupted, options, words):
     """What else tells requests apart is asked of digests in ``test_results.py``."""
-    before = {each: each.read_bytes() for each in chunks_of(interrupted)}
+    before = {item: item.read_bytes() for item in chunks_of(interrupted)}
     with pytest.raises(OutputFolderError) as raised:
         compare(interrupted, resume=True, **options)
     for word in (words, "Wanderer on cyclic", "overwrite", str(interrupted)):
         assert word in str(raised.value)
     assert not calls
-    assert before == {each: each.read_bytes() for each in chunks_of(interrupted)}
+    assert before == {item: item.read_bytes() for item in chunks_of(interrupted)}
 
 
 def test_resuming_never_drops_what_was_not_asked_for(calls, expected, begun):
@@ -248,13 +248,13 @@ def test_another_seed_has_other_chunks(calls, interrupted):
     first = chunks_of(interrupted)
     with pytest.raises(OutputFolderError, match="another seed .5, not 6."):
         compare(interrupted, resume=True, seed=6)
-    other = compare(interrupted.parent / "six", seed=6)
+    tree = compare(interrupted.parent / "six", seed=6)
     for file in chunks_of(interrupted.parent / "six"):
         shutil.copy(file, interrupted / "chunks")
     assert {*first} < {*chunks_of(interrupted)}
     compare(interrupted, resume=True)
     assert results.load(interrupted).attrs["seed"] == 5
-    assert other.attrs["seed"] == 6
+    assert tree.attrs["seed"] == 6
 
 
 def test_results_of_earlier_versions_are_read_and_not_continued(calls, tmp_path):

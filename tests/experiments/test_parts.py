@@ -32,9 +32,9 @@ def compare(monkeypatch):
     plain = execute.chunk_arrays
     done = []
 
-    def simulate_chunk(asked, on_progress=None):
-        done.append(asked.digest)
-        return plain(asked, on_progress)
+    def simulate_chunk(chunk, on_progress=None):
+        done.append(chunk.digest)
+        return plain(chunk, on_progress)
 
     monkeypatch.setattr(execute, "chunk_arrays", simulate_chunk)
 
@@ -57,7 +57,7 @@ def test_parts_are_joined_to_the_whole(compare, whole, tmp_path):
     """More parts than chunks are fine, and no chunk is simulated twice."""
     out = tmp_path / "out"
     done = [compare(out, part=f"{number}/7") for number in range(7, 0, -1)]
-    names = [name for each in done for name in each]
+    names = [name for item in done for name in item]
     assert len(names) == len({*names}) == 6
     assert not (out / results.FILE_NAME).exists()
     assert compare(out, resume=True) == []
@@ -93,9 +93,9 @@ def test_merge_of_summaries_changes_nothing_when_repeated(
 
 @pytest.mark.slow
 def test_merge_of_worlds_of_subsets(tmp_path):
-    asked = bayesduel.Experiment("camera", "random-subsets", num_runs=3, horizon=9)
-    asked.run(out=tmp_path / "whole")
-    asked.run(out=tmp_path / "out", part="1/1")
+    experiment = bayesduel.Experiment("camera", "random-subsets", num_runs=3, horizon=9)
+    experiment.run(out=tmp_path / "whole")
+    experiment.run(out=tmp_path / "out", part="1/1")
     bayesduel.merge(tmp_path / "out")
     assert content_of(tmp_path / "out") == content_of(tmp_path / "whole")
 
@@ -169,8 +169,8 @@ def test_parts_run_beside_one_another_and_wait_for_whoever_finishes(
     def run_chunk(*arguments, **options):
         if not started:
             started.append(1)
-            asked = {"instances": "cyclic", "policies": POLICIES, **REQUEST}
-            bayesduel.compare(out=out, part="2/2", **asked)
+            collected = {"instances": "cyclic", "policies": POLICIES, **REQUEST}
+            bayesduel.compare(out=out, part="2/2", **collected)
         return plain(*arguments, **options)
 
     monkeypatch.setattr(driver, "run_chunk", run_chunk)
@@ -189,11 +189,15 @@ def test_a_file_that_a_cleaning_process_removes_is_written_again(
     """Whoever resumes removes what killed processes left, and cannot tell it apart."""
     plain, removed = os.replace, []
 
-    def replace(one, other):
-        if str(one).endswith(".unfinished") and "chunks" in str(one) and not removed:
-            removed.append(one)
-            os.unlink(one)
-        return plain(one, other)
+    def replace(source, target):
+        if (
+            str(source).endswith(".unfinished")
+            and "chunks" in str(source)
+            and not removed
+        ):
+            removed.append(source)
+            os.unlink(source)
+        return plain(source, target)
 
     monkeypatch.setattr(os, "replace", replace)
     compare(tmp_path / "out")
@@ -263,4 +267,4 @@ def test_a_part_is_one_of_several_of_one_request(
         compare(**{"out": tmp_path, "policies": policies, "part": "2/2"} | options)
     marker = json.loads((tmp_path / ".bayesduel/marker.json").read_text())
     places = marker["request"]["places"]
-    assert [each["policy"] for each in places] == ["D-TS", "RUCB"]
+    assert [index["policy"] for index in places] == ["D-TS", "RUCB"]

@@ -19,7 +19,7 @@ NAMES = ("rd-ts", "rd-ts-star", "track-and-stop")
 def plays(instance, policy, **options):
     given = {"num_runs": 6, "horizon": 400, "record": "plays"} | options
     chunks = Experiment(instance, policy, **given).chunks()
-    parts = [bayesduel.simulate_chunk(each)["plays"].values for each in chunks]
+    parts = [bayesduel.simulate_chunk(chunk)["plays"].values for chunk in chunks]
     return np.concatenate(parts)[:, -1]
 
 
@@ -46,11 +46,11 @@ def test_prices_go_with_their_arms(in_python, name):
     here = plays(PRICED, f"{name}:cost=prices", **given)
     there = plays(moved, f"{name}:cost=prices", **given)
     back = np.argsort(order)
-    both = [each + each.swapaxes(1, 2) for each in (here, there)]
+    both = [item + item.swapaxes(1, 2) for item in (here, there)]
     both[1] = both[1][:, back][:, :, back]
     upper = np.triu_indices(4, 1)
-    means = [each.mean(axis=0)[upper] for each in both]
-    errors = [each.std(axis=0)[upper] / np.sqrt(40) for each in both]
+    means = [item.mean(axis=0)[upper] for item in both]
+    errors = [item.std(axis=0)[upper] / np.sqrt(40) for item in both]
     # Of six pairs; with a normal law each is off by so much once in 10^6.
     assert (np.abs(means[0] - means[1]) < 5 * np.hypot(*errors) + 1e-9).all()
     assert both[0].mean(axis=0)[0, 1] > 1.2 * both[0].mean(axis=0)[0, 2:].mean()
@@ -59,17 +59,17 @@ def test_prices_go_with_their_arms(in_python, name):
 def test_results_hold_the_prices(tmp_path, in_python):
     experiment = Experiment(PRICED, "rd-ts:cost=prices", num_runs=2, horizon=50)
     tree = experiment.run()
-    found = tree["priced"]["prices"].values
-    assert np.array_equal(found, theory.pair_prices(PRICES))
+    values = tree["priced"]["prices"].values
+    assert np.array_equal(values, theory.pair_prices(PRICES))
     path = tmp_path / "experiment.toml"
     path.write_text(experiment.to_toml())
     again = Experiment.from_file(path)
     assert again.instances[0] == PRICED
-    digests = [each.digest for each in experiment.chunks()]
-    assert [each.digest for each in again.chunks()] == digests
-    other = replace(PRICED, prices=[2.0, 1, 1, 1])
-    made = Experiment(other, "rd-ts:cost=prices", num_runs=2, horizon=50)
-    assert [each.digest for each in made.chunks()] != digests
+    digests = [chunk.digest for chunk in experiment.chunks()]
+    assert [chunk.digest for chunk in again.chunks()] == digests
+    second = replace(PRICED, prices=[2.0, 1, 1, 1])
+    made = Experiment(second, "rd-ts:cost=prices", num_runs=2, horizon=50)
+    assert [chunk.digest for chunk in made.chunks()] != digests
 
 
 def test_experiments_in_files_may_name_a_file_of_prices(tmp_path, in_python):
@@ -83,8 +83,8 @@ def test_experiments_in_files_may_name_a_file_of_prices(tmp_path, in_python):
         'instances = {file = "m.csv", prices = "prices.csv"}\n'
         'policies = "track-and-stop:cost=prices"\nnum_runs = 2\nhorizon = 50\n'
     )
-    found = Experiment.from_file(path)
-    assert np.array_equal(found.instances[0].prices, PRICED.prices)
+    experiment = Experiment.from_file(path)
+    assert np.array_equal(experiment.instances[0].prices, PRICED.prices)
 
 
 @pytest.mark.parametrize("name", NAMES)

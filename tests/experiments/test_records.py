@@ -41,9 +41,9 @@ def summarized():
 
 
 def test_regret_alone_is_the_same_regret(whole):
-    found = compare("regret", ["rucb"])
-    one, other = (tree["cyclic/RUCB"].to_dataset() for tree in (found, whole))
-    assert one.drop_attrs().equals(other.drop_vars("plays").drop_attrs())
+    compared = compare("regret", ["rucb"])
+    first, second = (tree["cyclic/RUCB"].to_dataset() for tree in (compared, whole))
+    assert first.drop_attrs().equals(second.drop_vars("plays").drop_attrs())
 
 
 @pytest.mark.parametrize(
@@ -71,21 +71,25 @@ def test_summaries_say_what_the_runs_say(whole, summarized):
 
 
 def test_tables_and_figures_of_summaries_are_those_of_the_runs(whole, summarized):
-    for one, other in zip(summary(summarized).rows, summary(whole).rows, strict=True):
-        assert one.num_runs == other.num_runs
-        assert one.regret.mean == pytest.approx(other.regret.mean)
-        assert one.regret.standard_error == pytest.approx(other.regret.standard_error)
-        assert one.slope.value == pytest.approx(other.slope.value)
-        assert one.slope.standard_error == pytest.approx(other.slope.standard_error)
+    for first, second in zip(
+        summary(summarized).rows, summary(whole).rows, strict=True
+    ):
+        assert first.num_runs == second.num_runs
+        assert first.regret.mean == pytest.approx(second.regret.mean)
+        assert first.regret.standard_error == pytest.approx(
+            second.regret.standard_error
+        )
+        assert first.slope.value == pytest.approx(second.slope.value)
+        assert first.slope.standard_error == pytest.approx(second.slope.standard_error)
         for name in ("quantile_10", "median", "quantile_90"):
-            wanted = getattr(other.regret, name)
-            assert getattr(one.regret, name) == pytest.approx(wanted, rel=0.01)
-    one, other = (
+            wanted = getattr(second.regret, name)
+            assert getattr(first.regret, name) == pytest.approx(wanted, rel=0.01)
+    first, second = (
         plots.regret(tree, band="quantiles 10-90", bounds=None).axes[0]
         for tree in (summarized, whole)
     )
-    np.testing.assert_allclose(one.lines[0].get_ydata(), other.lines[0].get_ydata())
-    ends = [axes.collections[0].get_paths()[0].vertices for axes in (one, other)]
+    np.testing.assert_allclose(first.lines[0].get_ydata(), second.lines[0].get_ydata())
+    ends = [axes.collections[0].get_paths()[0].vertices for axes in (first, second)]
     np.testing.assert_allclose(*ends, rtol=0.01)
     node = summarized["cyclic/D-TS"]
     rounds = node["checkpoint"].to_numpy()
@@ -105,12 +109,12 @@ def test_a_histogram_is_right_to_one_percent():
     rows[0, 1, ::2] = 0
     bins, counts = run_summaries._histogram(rows)
     values = run_summaries.middles(bins)
-    for place in range(3):
-        exact = np.sort(rows[0, place])
-        kept = np.repeat(values, counts[0, place])
+    for number in range(3):
+        exact = np.sort(rows[0, number])
+        stored = np.repeat(values, counts[0, number])
         large = exact >= run_summaries.SMALLEST
-        np.testing.assert_allclose(kept[large], exact[large], rtol=0.01)
-        assert (kept[~large] == 0).all()
+        np.testing.assert_allclose(stored[large], exact[large], rtol=0.01)
+        assert (stored[~large] == 0).all()
 
 
 @pytest.fixture
@@ -121,17 +125,17 @@ def file_of(tmp_path, monkeypatch):
         plain = Experiment.chunks, execute.chunk_arrays
         done = []
 
-        def chunks(own):
-            found = plain[0](own)
+        def chunks(experiment):
+            result = plain[0](experiment)
             if order is not None:
-                random.Random(order).shuffle(found)
-            return found
+                random.Random(order).shuffle(result)
+            return result
 
-        def run(asked, on_progress=None):
+        def run(chunk, on_progress=None):
             if len(done) == stop:
                 raise KeyboardInterrupt
-            done.append(asked.runs)
-            return plain[1](asked, on_progress)
+            done.append(chunk.runs)
+            return plain[1](chunk, on_progress)
 
         out = tmp_path / name
         with monkeypatch.context() as patch:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -39,10 +40,11 @@ def settings(policy="d-ts", notions=("copeland", "weak"), **changes):
         "checkpoints": CHECKPOINTS, "seed": 3, "shuffle": True, "record": "plays",
         "stopping": None,
     } | changes  # fmt: skip
-    if isinstance(values["policy"], str):
-        values["policy"] = parse_policy(values["policy"])
-    own = chunk.settings_of(**values)
-    return values["problem"].instance, values["policy"], own
+    problem, policy = values.pop("problem"), values.pop("policy")
+    policy = parse_policy(policy) if isinstance(policy, str) else policy
+    values |= {"notions": {problem.name: values["notions"]}}
+    asked_for = SimpleNamespace(horizon=values["checkpoints"][-1], **values)
+    return problem.instance, policy, chunk.settings_of(asked_for, problem, policy)
 
 
 def plays_of(runs, rng):
@@ -57,10 +59,10 @@ def plays_of(runs, rng):
     return np.cumsum(plays, axis=1).reshape(len(runs), len(steps), 4, 4)
 
 
-def dataset_of(runs=range(3), own=None):
-    instance, policy, settled = own or settings()
+def dataset_of(runs=range(3), given=None):
+    instance, policy, settled = given or settings()
     rng = np.random.default_rng([1, runs.start])
-    found = RunRecords(
+    result = RunRecords(
         ledger={"plays": plays_of(runs, rng)},
         recommendation=rng.integers(0, 4, len(runs), dtype=np.int32),
         info={},
@@ -69,15 +71,15 @@ def dataset_of(runs=range(3), own=None):
         compile_seconds=2.0,
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(driver, "run_chunk", lambda *_, **__: found)
+        patch.setattr(driver, "run_chunk", lambda *_, **__: result)
         return chunk.simulate_chunk(chunk.Chunk(instance, policy, runs, settled))
 
 
 def joined(parts):
     """Return what chunks make together, whatever order they come in."""
     options = {"num_runs": 9, "checkpoints": CHECKPOINTS, "horizon": 2**62}
-    asked = Experiment(settings()[0], "d-ts", **options)
-    gathered = Gathered(asked.request(), {})
+    experiment = Experiment(settings()[0], "d-ts", **options)
+    gathered = Gathered(experiment.request(), {})
     for part in parts:
         runs = part["run"].values
         runs = range(int(runs[0]), int(runs[-1]) + 1)
@@ -90,15 +92,15 @@ def tree():
     """Return two instances, names with signs in them, a failure, empty texts."""
     plain = PreferenceMatrix(CONDORCET[:3, :3], source="a test")
     odd = settings("d-ts:alpha=0.6,look_ahead=false", ("borda",))
-    instance, policy, own = settings("d-ts+")
-    failing = chunk.Chunk(instance, policy, range(3), own)
+    instance, policy, given = settings("d-ts+")
+    failing = chunk.Chunk(instance, policy, range(3), given)
     failure = RuntimeError("'no' \"memory\" \N{INFINITY}\n" + "x" * 100_000)
     instances = {"fruit": settings()[0], "3-arms": plain}
     contents = {f"/{name}": problem_of(x).dataset() for name, x in instances.items()}
     contents |= {
         "/": xr.Dataset(attrs={"seed": 3, "created": "now"}),
         "/fruit/D-TS": dataset_of(),
-        f"/fruit/{odd[1].label}": dataset_of(own=odd),
+        f"/fruit/{odd[1].label}": dataset_of(given=odd),
         "/fruit/D-TS+": execute._failed(failing, failure, 3),
     }
     return xr.DataTree.from_dict(contents)
@@ -118,7 +120,7 @@ def assert_same(one, other):
             if mine.dtype.kind in "iufb":
                 assert mine.dtype == yours.dtype
             else:
-                assert all(isinstance(each, str) for each in yours.values.tolist())
+                assert all(isinstance(value, str) for value in yours.values.tolist())
             assert dict(mine.attrs) == dict(yours.attrs)
 
 
@@ -127,21 +129,21 @@ def test_regret_is_plays_times_gaps():
     for notion in ("copeland", "weak"):
         per_pair = settings()[0].regret_per_pair(notion)
         expected = np.einsum("rcij,ij->rc", dataset["plays"].values, np.triu(per_pair))
-        found = dataset["regret"].sel(notion=notion)
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        result = dataset["regret"].sel(notion=notion)
+        np.testing.assert_allclose(result, expected, rtol=1e-12)
     assert dataset["regret"].values.max() > 0
 
 
 def test_dims_dtypes_and_coordinates():
     dataset = dataset_of(range(5, 9))
-    assert {name: (each.dims, each.dtype.str) for name, each in dataset.items()} == {
+    assert {name: (item.dims, item.dtype.str) for name, item in dataset.items()} == {
         "regret": (("notion", "run", "checkpoint"), "<f8"),
         "plays": (("run", "checkpoint", "arm", "opponent"), "<i8"),
         "recommendation": (("run",), "<i8"),
         "num_events": (("run",), "<i8"),
     }
     assert dataset["checkpoint"].dtype == np.int64
-    assert {name: each.values.tolist() for name, each in dataset.coords.items()} == {
+    assert {name: item.values.tolist() for name, item in dataset.coords.items()} == {
         "run": [5, 6, 7, 8], "checkpoint": [*CHECKPOINTS], "arm": [*NAMES],
         "opponent": [*NAMES], "notion": ["copeland", "weak"],
     }  # fmt: skip
@@ -149,14 +151,14 @@ def test_dims_dtypes_and_coordinates():
 
 def test_chunks_are_joined_in_the_order_of_runs():
     runs = (range(5, 9), range(0, 2), range(2, 5))
-    parts = [dataset_of(each) for each in runs]
+    parts = [dataset_of(run) for run in runs]
     whole = joined(parts)
     assert whole["run"].values.tolist() == list(range(9))
     for part in parts:
         for name in part.variables:
-            own = whole.sel(run=part["run"])[name]
-            np.testing.assert_array_equal(own.values, part[name].values)
-            assert own.dtype == part[name].dtype
+            given = whole.sel(run=part["run"])[name]
+            np.testing.assert_array_equal(given.values, part[name].values)
+            assert given.dtype == part[name].dtype
     assert whole.attrs["num_runs"] == 9
     assert whole.attrs["events"] == whole["num_events"].values.sum()
     assert whole.attrs["run_seconds"] == pytest.approx(4.5)
@@ -189,20 +191,20 @@ RENAMED = PreferenceMatrix(CONDORCET, name="fruit", arm_names=NAMES[::-1])
 )
 def test_digests_tell_requests_apart(change, name):
     (*_, ours), (*_, theirs) = settings(), settings(**change)
-    one, other = (json.loads(each.request) for each in (ours, theirs))
-    assert one[name] != other[name]
+    first, second = (json.loads(item.request) for item in (ours, theirs))
+    assert first[name] != second[name]
     digests = {chunk.chunk_digest(x.request, range(3)) for x in (ours, theirs)}
     assert len(digests) == 2
 
 
 def test_a_digest_is_of_canonical_json():
-    instance, policy, own = settings()
-    asked = chunk.Chunk(instance, policy, range(3, 7), own)
-    whole = {"runs": [3, 7], "request": json.loads(own.request)}
+    instance, policy, given = settings()
+    piece = chunk.Chunk(instance, policy, range(3, 7), given)
+    whole = {"runs": [3, 7], "request": json.loads(given.request)}
     text = json.dumps(whole, sort_keys=True, separators=(",", ":"))
-    assert asked.digest == hashlib.sha256(text.encode()).hexdigest()
-    digests = {replace(asked, runs=runs).digest for runs in (range(3), range(3, 6))}
-    assert len(digests | {asked.digest}) == 3
+    assert piece.digest == hashlib.sha256(text.encode()).hexdigest()
+    digests = {replace(piece, runs=runs).digest for runs in (range(3), range(3, 6))}
+    assert len(digests | {piece.digest}) == 3
 
 
 def test_everything_survives_a_file(tmp_path):
@@ -212,7 +214,7 @@ def test_everything_survives_a_file(tmp_path):
     loaded = results.load(path.parent)
     path.unlink()  # What was loaded needs it no more, and can be saved.
     assert_same(original, results.load(results.save(loaded, path.parent / "b.nc")))
-    assert [each.name for each in path.parent.iterdir()] == ["b.nc"]
+    assert [file.name for file in path.parent.iterdir()] == ["b.nc"]
 
 
 def test_files_are_not_replaced_unasked(tmp_path):
@@ -236,7 +238,7 @@ def test_a_failed_write_keeps_what_was_there(tmp_path, monkeypatch):
         results.save(tree(), path, overwrite=True)
     monkeypatch.undo()
     assert_same(tree(), results.load(path))
-    assert [each.name for each in tmp_path.iterdir()] == ["results.nc"]
+    assert [file.name for file in tmp_path.iterdir()] == ["results.nc"]
 
 
 def test_what_cannot_be_loaded(tmp_path):
@@ -256,16 +258,16 @@ def test_what_cannot_be_loaded(tmp_path):
 def simulated():
     matrix = PreferenceMatrix(CONDORCET, name="fruit", arm_names=NAMES, source="me")
     before = datetime.now(UTC).replace(microsecond=0)
-    found = bayesduel.simulate(
+    result = bayesduel.simulate(
         matrix, Wanderer(scale=1.5), num_runs=4, horizon=300, checkpoints=[7], seed=11,
         regret=["borda", "copeland"], shuffle=False,
     )  # fmt: skip
-    return matrix, found, before
+    return matrix, result, before
 
 
 def test_attributes_of_a_simulation_are_true(simulated):
-    matrix, found, before = simulated
-    attributes = dict(found.attrs)
+    matrix, result, before = simulated
+    attributes = dict(result.attrs)
     created = datetime.fromisoformat(attributes.pop("created"))
     assert before <= created <= datetime.now(UTC)
     assert attributes.pop("run_seconds") > 0
@@ -280,7 +282,7 @@ def test_attributes_of_a_simulation_are_true(simulated):
     assert attributes.pop("matrix_sha256") == matrix.checksum == checksum
     fingerprint = json.loads(attributes.pop("fingerprint"))
     assert fingerprint["checkpoints"] == [7, 300]
-    assert attributes.pop("events") == int(found["num_events"].sum())
+    assert attributes.pop("events") == int(result["num_events"].sum())
     assert json.loads(attributes.pop("parameters")) == {"scale": 1.5, "bulk": 1}
     assert attributes == {
         "instance": "fruit", "policy": "Wanderer:scale=1.5", "policy_name": "Wanderer",
@@ -290,16 +292,16 @@ def test_attributes_of_a_simulation_are_true(simulated):
 
 
 def test_a_simulation_holds_its_matrix_and_what_was_asked(simulated, tmp_path):
-    matrix, found, _ = simulated
-    np.testing.assert_array_equal(found["preference"].values, matrix.values)
-    assert found["notion"].values.tolist() == ["borda", "copeland"]
-    assert found["checkpoint"].values.tolist() == [7, 300]
-    assert np.all(found["plays"].sum(["arm", "opponent"]) == found["checkpoint"])
-    assert_same(found, results.load(results.save(found, tmp_path / "one.nc")))
+    matrix, result, _ = simulated
+    np.testing.assert_array_equal(result["preference"].values, matrix.values)
+    assert result["notion"].values.tolist() == ["borda", "copeland"]
+    assert result["checkpoint"].values.tolist() == [7, 300]
+    assert np.all(result["plays"].sum(["arm", "opponent"]) == result["checkpoint"])
+    assert_same(result, results.load(results.save(result, tmp_path / "one.nc")))
 
 
 @pytest.mark.parametrize(("text", "expected"), [("true", 1), ("false", 0)])
 def test_whether_a_policy_looks_ahead_is_recorded(text, expected):
     policy = parse_policy(f"d-ts:look_ahead={text}")
-    asked = chunk.Chunk(settings()[0], policy, range(3), settings(policy)[2])
-    assert chunk.node_attributes(asked)["look_ahead"] == expected
+    piece = chunk.Chunk(settings()[0], policy, range(3), settings(policy)[2])
+    assert chunk.node_attributes(piece)["look_ahead"] == expected

@@ -19,13 +19,15 @@ CIRCLE = np.array(
 )  # fmt: skip
 
 
-def measured(final, *, growth=0.0, instance="E", own=None, num_arms=4):
+def measured(final, *, growth=0.0, instance="E", self_duels=None, num_arms=4):
     """Return runs with this regret at the end, which is t^growth of the rounds."""
     final = np.asarray(final, dtype=float)
     regret = final[:, None] * (ROUNDS / ROUNDS[-1]) ** growth
     plays = np.zeros((final.size, ROUNDS.size, num_arms, num_arms), dtype=np.int64)
-    if own is not None:
-        plays[:, :, np.arange(num_arms), np.arange(num_arms)] = np.asarray(own)[:, None]
+    if self_duels is not None:
+        plays[:, :, np.arange(num_arms), np.arange(num_arms)] = np.asarray(self_duels)[
+            :, None
+        ]
     data = xr.Dataset(
         {
             "regret": (("notion", "run", "checkpoint"), regret[None]),
@@ -38,9 +40,9 @@ def measured(final, *, growth=0.0, instance="E", own=None, num_arms=4):
 
 
 def verdict(kind, first, second=None, *, scale=1.0, **numbers):
-    found = {"p": first, "q": second if second is not None else first}
+    results = {"p": first, "q": second if second is not None else first}
     claim = Claim(kind, "the statement", ("a",), ("p",), ("q",), **numbers)
-    (only,) = check_claim(claim, "a", found, notion="copeland", scale=scale)
+    (only,) = check_claim(claim, "a", results, notion="copeland", scale=scale)
     assert (only.statement, only.panel, only.first) == ("the statement", "a", "p")
     assert only.second == "q"
     return only
@@ -63,9 +65,9 @@ UNSURE = [4.0, 18.0, 5.0, 17.0]
     ],
 )
 def test_less(first, second, factor, holds):
-    found = verdict("less", measured(first), measured(second), factor=factor)
-    assert found.holds is holds
-    assert found.word == {True: "holds", False: "does not hold", None: "open"}[holds]
+    judged = verdict("less", measured(first), measured(second), factor=factor)
+    assert judged.holds is holds
+    assert judged.word == {True: "holds", False: "does not hold", None: "open"}[holds]
 
 
 def test_less_is_paired():
@@ -79,9 +81,9 @@ def test_less_is_paired():
 def test_less_tells_medians_that_say_the_opposite():
     """As for ECW-RMED, a few of whose runs go very wrong."""
     often_better = measured([5.0] * 19 + [500.0])
-    found = verdict("less", measured([10.0] * 20), often_better)
-    assert found.holds is None
-    assert found.details.endswith("; the opposite by medians, 10.0 and 5.00")
+    judged = verdict("less", measured([10.0] * 20), often_better)
+    assert judged.holds is None
+    assert judged.details.endswith("; the opposite by medians, 10.0 and 5.00")
     assert "medians" not in verdict("less", measured(LOW), measured(HIGH)).details
     assert "medians" not in verdict("less", measured(HIGH), measured(LOW)).details
     halved = verdict("less", measured(LOW), measured(HIGH), factor=0.4)
@@ -102,7 +104,7 @@ def test_less_looks_at_its_round_on_the_scale_of_the_runs():
 )
 def test_rises_less_is_about_what_the_delay_adds(second, factor, holds):
     """The first rises by 20, the second, which begins higher, by 30 or 5."""
-    found = {
+    results = {
         "p": measured(LOW), "p:every=9": measured(np.add(LOW, 20.0)),
         "q:alpha=1": measured(np.add(LOW, 20.0)),
         "q:alpha=1,every=9": measured(np.add(LOW, second - 10.0)),
@@ -110,18 +112,18 @@ def test_rises_less_is_about_what_the_delay_adds(second, factor, holds):
     claim = Claim(
         "rises-less", "s", ("a",), ("p:every=9",), ("q:alpha=1,every=9",), factor
     )
-    (only,) = check_claim(claim, "a", found, notion="copeland")
+    (only,) = check_claim(claim, "a", results, notion="copeland")
     assert only.holds is holds
     assert only.details.startswith("the delay adds 20")
-    del found["q:alpha=1"]
-    assert check_claim(claim, "a", found, notion="copeland") == []
+    del results["q:alpha=1"]
+    assert check_claim(claim, "a", results, notion="copeland") == []
 
 
 @pytest.mark.parametrize("kind", ["less", "similar", "spread", "less-spread", "linear"])
 def test_two_runs_cannot_tell(kind):
-    found = verdict(kind, measured(LOW[:2]), measured(HIGH[:2]), value=1.0)
-    assert found.holds is None
-    assert "fewer than 3" in found.details
+    judged = verdict(kind, measured(LOW[:2]), measured(HIGH[:2]), value=1.0)
+    assert judged.holds is None
+    assert "fewer than 3" in judged.details
 
 
 @pytest.mark.parametrize(
@@ -129,16 +131,16 @@ def test_two_runs_cannot_tell(kind):
     [(LOW, 0.1, True), (HIGH, 0.1, False), (HIGH, 0.6, True), (UNSURE, 0.1, None)],
 )
 def test_similar(second, tolerance, holds):
-    found = verdict("similar", measured(LOW), measured(second), tolerance=tolerance)
-    assert found.holds is holds
+    judged = verdict("similar", measured(LOW), measured(second), tolerance=tolerance)
+    assert judged.holds is holds
 
 
 @pytest.mark.parametrize(("value", "holds"), [(1.0, True), (2.0, False), (0.8, None)])
 def test_spread_is_the_deviation_over_the_mean(value, holds):
     # Deviation 1.0 over a mean of 1: half of the runs at 0, half at 2.
-    found = verdict("spread", measured([0.0, 2.0] * 200), value=value, tolerance=0.25)
-    assert found.holds is holds
-    assert found.details.startswith("standard deviation over mean 100.1% ± 5.0%")
+    judged = verdict("spread", measured([0.0, 2.0] * 200), value=value, tolerance=0.25)
+    assert judged.holds is holds
+    assert judged.details.startswith("standard deviation over mean 100.1% ± 5.0%")
 
 
 def test_less_spread():
@@ -146,8 +148,8 @@ def test_less_spread():
     narrow, wide = rng.normal(9, 1, 60), rng.normal(9, 3, 60)
     assert verdict("less-spread", measured(narrow), measured(wide)).holds
     assert verdict("less-spread", measured(wide), measured(narrow)).holds is False
-    other = measured(rng.normal(50, 1.05, 60))
-    assert verdict("less-spread", measured(narrow), other).holds is None
+    second = measured(rng.normal(50, 1.05, 60))
+    assert verdict("less-spread", measured(narrow), second).holds is None
     same = measured([7.0, 7.0, 7.0])
     assert verdict("less-spread", same, same).holds is None
 
@@ -156,9 +158,9 @@ def test_less_spread():
     ("growth", "holds"), [(1.0, True), (0.0, False), (0.5, None)]
 )  # fmt: skip
 def test_linear_is_the_slope_on_double_logarithmic_axes(growth, holds):
-    found = verdict("linear", measured(HIGH, growth=growth), value=0.5)
-    assert found.holds is holds
-    assert f"= {growth:.2f} ± 0.00 from 500" in found.details
+    judged = verdict("linear", measured(HIGH, growth=growth), value=0.5)
+    assert judged.holds is holds
+    assert f"= {growth:.2f} ± 0.00 from 500" in judged.details
 
 
 @pytest.mark.parametrize(("late", "holds"), [(0.95, True), (0.8, False), (0.9, None)])
@@ -185,10 +187,10 @@ def test_converges_looks_at_the_offers_of_the_second_half(late, holds):
             "arm": ["tea", "milk", "ink"],
         },
     )
-    found = verdict("converges", [Measurement("E", "P", data)], value=0.9)
-    assert found.holds is holds
-    assert "offers from 500 on are of tea, milk" in found.details
-    assert "3 of 4 runs" in found.details
+    judged = verdict("converges", [Measurement("E", "P", data)], value=0.9)
+    assert judged.holds is holds
+    assert "offers from 500 on are of tea, milk" in judged.details
+    assert "3 of 4 runs" in judged.details
 
 
 def test_what_has_no_regret_divides_nothing():
@@ -199,15 +201,21 @@ def test_what_has_no_regret_divides_nothing():
 
 
 def test_exploitation_divides_self_duels_of_winners():
-    own = [[30, 10, 0, 70], [0, 0, 0, 5]]
-    shares = exploitation(measured([1.0, 1.0], own=own)[0])
+    results = [[30, 10, 0, 70], [0, 0, 0, 5]]
+    shares = exploitation(measured([1.0, 1.0], self_duels=results)[0])
     assert shares.tolist() == [[0.75, 0.25, 0.0], [0.0, 0.0, 0.0]]
 
 
 def test_more_diverse():
-    even = measured(LOW, own=[[3, 3, 4, 9], [4, 3, 3, 9], [3, 4, 3, 9], [3, 3, 3, 9]])
-    one = measured(LOW, own=[[9, 1, 0, 2], [0, 9, 1, 2], [0, 0, 9, 2], [9, 0, 0, 2]])
-    mixed = measured(LOW, own=[[9, 1, 0, 2], [3, 3, 3, 2], [2, 3, 3, 2], [3, 3, 3, 2]])
+    even = measured(
+        LOW, self_duels=[[3, 3, 4, 9], [4, 3, 3, 9], [3, 4, 3, 9], [3, 3, 3, 9]]
+    )
+    one = measured(
+        LOW, self_duels=[[9, 1, 0, 2], [0, 9, 1, 2], [0, 0, 9, 2], [9, 0, 0, 2]]
+    )
+    mixed = measured(
+        LOW, self_duels=[[9, 1, 0, 2], [3, 3, 3, 2], [2, 3, 3, 2], [3, 3, 3, 2]]
+    )
     assert verdict("more-diverse", even, one).holds
     assert verdict("more-diverse", one, even).holds is False
     assert verdict("more-diverse", even, mixed).holds is None
@@ -218,38 +226,38 @@ def test_random_matrices_are_the_sample_and_are_paired_by_name():
             *measured([5.0, 7.0], instance="C")]  # fmt: skip
     theirs = [*measured([70.0], instance="C"), *measured([9.0], instance="B"),
               *measured([10.0, 50.0], instance="A")]  # fmt: skip
-    found = verdict("less", ours, theirs)
-    assert found.details.startswith("3.3 ± 1.3 and 36 ± 18")
+    judged = verdict("less", ours, theirs)
+    assert judged.details.startswith("3.3 ± 1.3 and 36 ± 18")
     # One per matrix: 30 - 2, 9 - 2 and 70 - 6.
-    assert "difference 33 ± 17" in found.details
+    assert "difference 33 ± 17" in judged.details
     # What one of them lacks, is left out: two matrices cannot tell.
     assert verdict("less", ours, theirs[1:]).holds is None
 
 
 def test_only_matrices_of_the_right_size_count():
-    small = [each for name in "ABC" for each in measured(LOW, instance=name)]
+    small = [item for name in "ABC" for item in measured(LOW, instance=name)]
     large = [
-        each
+        item
         for name in "DEF"
-        for each in measured(HIGH, instance=name, num_arms=6)
+        for item in measured(HIGH, instance=name, num_arms=6)
     ]  # fmt: skip
     rival = [
-        each
+        item
         for name in "ABCDEF"
-        for each in measured([15.0, 15.5], instance=name,
+        for item in measured([15.0, 15.5], instance=name,
                              num_arms=6 if name > "C" else 4)
     ]  # fmt: skip
     for arms, mean, holds in (((3, 5), "10.0 ±", True), ((6, 9), "20.2 ±", False)):
-        found = verdict("less", small + large, rival, arms=arms)
-        assert found.details.startswith(mean)
-        assert found.holds is holds
+        judged = verdict("less", small + large, rival, arms=arms)
+        assert judged.details.startswith(mean)
+        assert judged.holds is holds
 
 
 def test_a_policy_that_was_not_measured_has_no_verdict():
     claim = Claim("less", "s", ("a",), ("p", "q"), ("r",))
-    found = {"p": measured(LOW), "r": measured(HIGH)}
-    assert [each.first for each in check_claim(claim, "a", found, notion="copeland")] \
-        == ["p"]  # fmt: skip
+    results = {"p": measured(LOW), "r": measured(HIGH)}
+    verdicts = check_claim(claim, "a", results, notion="copeland")
+    assert [verdict.first for verdict in verdicts] == ["p"]
     assert check_claim(claim, "a", {}, notion="copeland") == []
 
 
@@ -260,12 +268,12 @@ def test_an_unknown_kind_is_refused():
 
 def test_less_tells_by_how_much_unseen_runs_would_have_to_differ():
     """An order by few runs can be undone by some of a kind that was not seen."""
-    found = verdict("less", measured(LOW), measured(HIGH))
+    judged = verdict("less", measured(LOW), measured(HIGH))
     share = 1 - 0.025**0.25
     excess = np.subtract(HIGH, LOW)
     lead = excess.mean() - 2 * excess.std(ddof=1) / 2
     cost = lead * (1 - share) / share
-    assert found.details.endswith(
+    assert judged.details.endswith(
         f"; in the runs seen, unless in {100 * share:.0f}% of all runs, of a kind not "
         f"seen, the former exceeds the latter by {cost:.2f} on average"
     )
@@ -301,10 +309,10 @@ def test_less_knows_what_the_worst_round_of_a_world_costs():
 def test_an_order_turns_where_unseen_runs_differ_as_the_verdict_says(factor, rival):
     """Whatever the rival costs there; all runs seen cost more than they differ by."""
     ours, theirs = np.linspace(160.0, 380.0, 10), np.linspace(200.0, 420.0, 10)
-    found = verdict("less", measured(ours), measured(theirs / factor), factor=factor)
-    (said,) = re.findall(r"in 31% .* exceeds .* by ([\d.]+) on average", found.details)
+    judged = verdict("less", measured(ours), measured(theirs / factor), factor=factor)
+    (said,) = re.findall(r"in 31% .* exceeds .* by ([\d.]+) on average", judged.details)
     excess, share = float(said), 1 - 0.025**0.1
-    assert found.holds and excess < min(ours)
+    assert judged.holds and excess < min(ours)
     for part, is_undone in ((0.98, False), (1.02, True)):
         first = (1 - share) * ours.mean() + share * (factor * rival + part * excess)
         second = (1 - share) * theirs.mean() + share * factor * rival
@@ -317,12 +325,12 @@ def test_an_order_turns_where_unseen_runs_differ_as_the_verdict_says(factor, riv
 
 def test_what_a_delay_adds_can_differ_by_the_regret_of_two_runs():
     """No run loses more than 667 in its 1000 rounds, but each side has two runs."""
-    found = {
+    results = {
         "p": measured(np.add(LOW, 590.0)), "p:every=9": measured(LOW),
         "q": measured(LOW), "q:every=9": measured(np.add(LOW, 610.0)),
     }  # fmt: skip
     claim = Claim("rises-less", "s", ("a",), ("p:every=9",), ("q:every=9",))
-    (only,) = check_claim(claim, "a", found, notion="copeland")
+    (only,) = check_claim(claim, "a", results, notion="copeland")
     share = 1 - 0.025**0.25
     excess = 1200.0 * (1 - share) / share
     assert 667 < excess < 2 * 667

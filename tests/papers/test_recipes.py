@@ -80,11 +80,11 @@ def test_policies_exist_and_statements_are_about_what_is_measured(name):
 def test_bounds_of_the_figures_are_those_of_their_worlds():
     """As the recipes say: above all that can be lost at these horizons."""
     panels = [PanelResult(panel, {}, ()) for panel in recipes.load("subset-1").panels]
-    found = _bounds(panels)
-    assert set(found) == {each.panel.label for each in panels}
-    for each in panels:
-        gap, free = found[each.panel.label]
+    result = _bounds(panels)
+    assert set(result) == {item.panel.label for item in panels}
+    for item in panels:
+        gap, free = result[item.panel.label]
         assert "Lemmas 7 and 8" in gap.source and "Theorem 4" in free.source
-        table = choice.load_world(each.panel.instance["world"]).table()
-        most = each.panel.horizon * (table.totals.max() - table.totals.min())
-        assert min(gap(each.panel.horizon), free(each.panel.horizon)) > most
+        table = choice.load_world(item.panel.instance["world"]).table()
+        most = item.panel.horizon * (table.totals.max() - table.totals.min())
+        assert min(gap(item.panel.horizon), free(item.panel.horizon)) > most

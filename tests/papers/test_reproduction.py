@@ -46,16 +46,16 @@ class FakeSimulator:
 
 @pytest.fixture
 def simulator(monkeypatch):
-    found = FakeSimulator()
-    monkeypatch.setattr(experiment, "compare", found)
-    return found
+    result = FakeSimulator()
+    monkeypatch.setattr(experiment, "compare", result)
+    return result
 
 
 @pytest.fixture
 def run(monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERM", "dumb")
-    return lambda *arguments: invoke([str(each) for each in arguments])
+    return lambda *arguments: invoke([str(argument) for argument in arguments])
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def rankers(monkeypatch):
 
 
 def test_full_scale_is_the_experiment_of_the_paper(simulator):
-    found = reproduce("dts-1", seed=7)
+    reproduced = reproduce("dts-1", seed=7)
     first, second = simulator.calls
     assert [first.matrices[0].name, second.matrices[0].name] == [
         "(a) MSLR, K = 5, Condorcet", "(b) MSLR, K = 5, non-Condorcet",
@@ -82,15 +82,15 @@ def test_full_scale_is_the_experiment_of_the_paper(simulator):
     assert (first.num_runs, first.horizon, first.seed) == (500, 10**6, 7)
     assert first.checkpoints[-1] == 10**6
     assert {"d-ts", "d-ts+", "ecw-rmed", "ccb"} <= set(first.texts)
-    assert {each.panel for each in found.verdicts} == {"a", "b"}
-    assert found.full_horizon
+    assert {verdict.panel for verdict in reproduced.verdicts} == {"a", "b"}
+    assert reproduced.full_horizon
 
 
 def test_scale_multiplies_runs_and_rounds_down_to_a_floor(simulator):
-    found = reproduce("dts-1", scale=0.1)
+    reproduced = reproduce("dts-1", scale=0.1)
     assert (simulator.calls[0].num_runs, simulator.calls[0].horizon) == (50, 10**5)
-    assert found.panels[0].panel.runs == 50
-    assert not found.full_horizon
+    assert reproduced.panels[0].panel.runs == 50
+    assert not reproduced.full_horizon
     reproduce("dts-1", scale=1e-6)
     assert (simulator.calls[2].num_runs, simulator.calls[2].horizon) == (8, 1000)
     reproduce("dts-1", scale=0.1, full_horizon=True)
@@ -110,9 +110,9 @@ def test_the_round_of_a_statement_is_recorded(simulator, rankers):
 
 
 def test_without_the_outside_matrix_its_panels_are_left_out(simulator, rankers):
-    found = reproduce("dts-3", scale=0.01)
-    assert [each.panel.key for each in found.panels] == ["a", "b", "c", "d"]
-    assert "136-armed MSLR matrix: (e) MSLR, K = 16" in found.notes[0]
+    reproduced = reproduce("dts-3", scale=0.01)
+    assert [panel.panel.key for panel in reproduced.panels] == ["a", "b", "c", "d"]
+    assert "136-armed MSLR matrix: (e) MSLR, K = 16" in reproduced.notes[0]
     with pytest.raises(ValueError, match="mslr: every panel asked for needs"):
         reproduce("dts-3", panels=["e"])
     whole = reproduce("dts-3", scale=0.01, panels=["e"], mslr=rankers)
@@ -138,14 +138,14 @@ def test_the_rankers_of_the_paper_are_found(simulator, shared_dir):
 
 
 def test_random_games_have_matrices_of_their_own(simulator):
-    found = reproduce("sup-klucb-a", scale=0.2, full_horizon=True)
+    reproduced = reproduce("sup-klucb-a", scale=0.2, full_horizon=True)
     (call,) = simulator.calls
     assert len(call.matrices) == 5
     assert len({matrix.name for matrix in call.matrices}) == 5
     assert all(3 <= matrix.num_arms <= 36 for matrix in call.matrices)
     assert all(len(matrix.copeland_winners) == 1 for matrix in call.matrices)
     assert call.num_runs == 8
-    assert [len(each) for each in found.panels[0].measured.values()] == [5, 5, 5]
+    assert [len(item) for item in reproduced.panels[0].measured.values()] == [5, 5, 5]
 
 
 def test_a_policy_that_is_not_there_is_left_out_with_a_word(simulator, monkeypatch):
@@ -153,9 +153,9 @@ def test_a_policy_that_is_not_there_is_left_out_with_a_word(simulator, monkeypat
     first, second = recipe.panels
     lacking = replace(recipe, panels=(replace(first, optional=("nobody",)), second))
     monkeypatch.setattr(reproducing, "load", lambda name: lacking)
-    found = reproduce("dts-1", scale=0.01)
-    assert found.panels[0].left_out == ("nobody",)
-    assert "not available, left out: nobody" in found.notes
+    reproduced = reproduce("dts-1", scale=0.01)
+    assert reproduced.panels[0].left_out == ("nobody",)
+    assert "not available, left out: nobody" in reproduced.notes
     needing = replace(recipe, panels=(first, replace(second, policies=("nobody",))))
     monkeypatch.setattr(reproducing, "load", lambda name: needing)
     with pytest.raises(ValueError, match="policies that are not available: nobody"):
@@ -163,23 +163,23 @@ def test_a_policy_that_is_not_there_is_left_out_with_a_word(simulator, monkeypat
 
 
 def test_the_order_of_arms_can_be_kept(simulator):
-    found = reproduce("dts-4", scale=0.01, panels=["c"])
+    reproduced = reproduce("dts-4", scale=0.01, panels=["c"])
     assert [call.shuffle for call in simulator.calls] == [True, False]
     assert simulator.calls[1].texts == ["ecw-rmed"]
-    (fixed,) = found.panels[0].measured["ecw-rmed (fixed order)"]
+    (fixed,) = reproduced.panels[0].measured["ecw-rmed (fixed order)"]
     assert fixed.policy == "ECW-RMED (fixed order)"
-    kept = [each for each in found.verdicts if "fixed" in each.first]
-    assert [each.second for each in kept] == ["ecw-rmed"]
+    results = [verdict for verdict in reproduced.verdicts if "fixed" in verdict.first]
+    assert [result.second for result in results] == ["ecw-rmed"]
 
 
 def test_a_failure_is_told_and_the_rest_goes_on(simulator, run):
     simulator.failed = {("(a) Cyclic", "RUCB"): "SimulationError: it broke"}
-    found = reproduce("dts-3", scale=0.01, panels=["a"])
-    assert found.panels[0].failures == (
+    reproduced = reproduce("dts-3", scale=0.01, panels=["a"])
+    assert reproduced.panels[0].failures == (
         "RUCB on (a) Cyclic failed: SimulationError: it broke",
     )
-    assert "rucb" not in found.panels[0].measured
-    assert any(each.second == "rcs" for each in found.verdicts)
+    assert "rucb" not in reproduced.panels[0].measured
+    assert any(verdict.second == "rcs" for verdict in reproduced.verdicts)
     few = ("--scale", 0.01, "--panel", "a", "--jobs", 1)
     result = run("reproduce", "dts-3", *few, "--json")
     assert result.exit_code == 1
@@ -192,13 +192,13 @@ def test_a_failure_is_told_and_the_rest_goes_on(simulator, run):
 @pytest.mark.slow
 def test_the_camera_example_for_real(tmp_path):
     """A thousand rounds: far too few to converge, enough to draw and to judge."""
-    found = reproduce("subset-1", scale=0.01)
-    assert [each.first for each in found.verdicts] == ["ucb-no-order"] * 2
-    converges, less = found.verdicts
+    reproduced = reproduce("subset-1", scale=0.01)
+    assert [verdict.first for verdict in reproduced.verdicts] == ["ucb-no-order"] * 2
+    converges, less = reproduced.verdicts
     assert "are of Nikon, Canon, Sony" in converges.details
     assert converges.holds is False
     assert less.holds is not None
-    figure = papers.reproduction(found)
+    figure = papers.reproduction(reproduced)
     figure.draw_without_rendering()
     assert "Camera example" in all_text(figure)
 
@@ -219,18 +219,18 @@ QUICK = {recipes.load(name).kind: name for name in DUELS}
 def test_every_figure_can_be_drawn(simulator, rankers, name):
     # Made-up plays of more panels than one take long to write down.
     few = [panel.key for panel in recipes.load(name).panels][:1]
-    found = reproduce(name, scale=0.01, mslr=rankers, panels=few)
+    reproduced = reproduce(name, scale=0.01, mslr=rankers, panels=few)
     for width in ("full", "column") if recipes.load(name).kind in NARROW else ("full",):
-        figure = papers.reproduction(found, width=width)
-        assert len(figure.axes) == len(found.panels)
+        figure = papers.reproduction(reproduced, width=width)
+        assert len(figure.axes) == len(reproduced.panels)
         figure.draw_without_rendering()
         text = all_text(figure)
-        assert all(each.panel.label in text for each in found.panels)
-        for runs in found.panels[0].measured.values():
+        assert all(panel.panel.label in text for panel in reproduced.panels)
+        for runs in reproduced.panels[0].measured.values():
             assert runs[0].policy.partition(", told")[0] in text
-    key = next(iter(found.panels[0].measured)).partition(":")[0]
+    key = next(iter(reproduced.panels[0].measured)).partition(":")[0]
     shown = {"colors": {key: "#123456"}, "names": {key: "Called so"}}
-    figure = papers.reproduction(found, **shown)
+    figure = papers.reproduction(reproduced, **shown)
     assert "Called so" in all_text(figure)
     colors = {to_hex(line.get_color()) for line in figure.findobj(Line2D)}
     colors |= {to_hex(area.get_facecolor()) for area in figure.findobj(Patch)}
@@ -238,14 +238,15 @@ def test_every_figure_can_be_drawn(simulator, rankers, name):
 
 
 def test_bars_are_deviations_over_the_mean_of_ecw_rmed(simulator):
-    found = reproduce("dts-2", scale=0.05, panels=["b"])
-    (axes,) = papers.reproduction(found).axes
+    reproduced = reproduce("dts-2", scale=0.05, panels=["b"])
+    (axes,) = papers.reproduction(reproduced).axes
     final = {
-        text: runs[0].regret()[:, -1] for text, runs in found.panels[0].measured.items()
+        text: runs[0].regret()[:, -1]
+        for text, runs in reproduced.panels[0].measured.items()
     }
     heights = [bar.get_height() for bar in axes.patches]
     assert heights == pytest.approx(
-        [each.std(ddof=1) / final["ecw-rmed"].mean() for each in final.values()]
+        [item.std(ddof=1) / final["ecw-rmed"].mean() for item in final.values()]
     )
     assert [text.get_text() for text in axes.get_xticklabels()] == [
         "D-TS", "D-TS+", "ECW-RMED",
@@ -278,7 +279,7 @@ def test_the_command_saves_results_figure_and_verdict(simulator, run, tmp_path):
     }  # fmt: skip
     saved = json.loads((out / "verdict.json").read_text("utf-8"))
     assert saved["scale"] == 0.02
-    assert {each["holds"] for each in saved["verdicts"]} <= {True, False, None}
+    assert {verdict["holds"] for verdict in saved["verdicts"]} <= {True, False, None}
     assert "Figure 2" in (out / "verdict.txt").read_text("utf-8")
     again = run("reproduce", "dts-2", "--scale", 0.02, "--out", out)
     assert again.exit_code == 2

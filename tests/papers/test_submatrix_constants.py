@@ -16,15 +16,15 @@ REQUEST = {"size": 5, "min_gap": 0.01, "seed": 8}
 
 
 @pytest.fixture(scope="module")
-def found():
+def constants():
     """Return what one process finds, uninterrupted."""
     return submatrix_constants(load("sushi"), 60, **REQUEST)
 
 
-def test_rows_are_the_constants_of_the_drawn_submatrices(found):
+def test_rows_are_the_constants_of_the_drawn_submatrices(constants):
     sampler = SubmatrixSampler.of(load("sushi"), **REQUEST)
-    assert [row.number for row in found.rows] == list(range(60))
-    for row in found.rows[::20]:
+    assert [row.number for row in constants.rows] == list(range(60))
+    for row in constants.rows[::20]:
         arms, num_draws = sampler.draw(row.number)
         part = load("sushi").submatrix(arms.tolist())
         assert row.arms == tuple(arms.tolist())
@@ -34,30 +34,30 @@ def test_rows_are_the_constants_of_the_drawn_submatrices(found):
         assert row.ccb == ccb_order(part).log_coefficient
         assert row.cw <= row.ecw * (1 + 1e-9)
     for name in ("cw", "ecw", "ccb"):
-        values = [getattr(row, name) for row in found.rows]
-        assert found.mean(name) == pytest.approx(np.mean(values))
+        values = [getattr(row, name) for row in constants.rows]
+        assert constants.mean(name) == pytest.approx(np.mean(values))
         error = np.std(values, ddof=1) / math.sqrt(60)
-        assert found.standard_error(name) == pytest.approx(error)
-    tries = sum(row.num_draws for row in found.rows)
-    assert found.admissible_share == 60 / tries
+        assert constants.standard_error(name) == pytest.approx(error)
+    tries = sum(row.num_draws for row in constants.rows)
+    assert constants.admissible_share == 60 / tries
 
 
-def test_more_processes_find_the_same(found):
-    assert submatrix_constants(load("sushi"), 60, **REQUEST, jobs=2) == found
+def test_more_processes_find_the_same(constants):
+    assert submatrix_constants(load("sushi"), 60, **REQUEST, jobs=2) == constants
 
 
-def test_a_longer_table_begins_with_the_shorter_one(found):
+def test_a_longer_table_begins_with_the_shorter_one(constants):
     single = submatrix_constants(load("sushi"), 1, **REQUEST)
-    assert single.rows == found.rows[:1]
+    assert single.rows == constants.rows[:1]
     assert single.standard_error("cw") == math.inf
 
 
-def test_interrupted_and_resumed_equals_uninterrupted(found, tmp_path, monkeypatch):
-    plain, asked = random_submatrices.submatrix_rows, []
+def test_interrupted_and_resumed_equals_uninterrupted(constants, tmp_path, monkeypatch):
+    plain, arguments = random_submatrices.submatrix_rows, []
 
     def rows(sampler, numbers, on_progress=None):
-        asked.extend(numbers)
-        if len(asked) == 36:
+        arguments.extend(numbers)
+        if len(arguments) == 36:
             raise KeyboardInterrupt
         return plain(sampler, numbers)
 
@@ -68,17 +68,17 @@ def test_interrupted_and_resumed_equals_uninterrupted(found, tmp_path, monkeypat
     assert interrupt.value.kept == 24
     assert len(chunks_of(tmp_path)) == 2
     again = submatrix_constants(load("sushi"), 60, **REQUEST, out=tmp_path, resume=True)
-    assert again == found
-    assert asked == [*range(36), *range(24, 60)]
+    assert again == constants
+    assert arguments == [*range(36), *range(24, 60)]
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {".bayesduel", "submatrices.csv"}
     # A finished table grows, and gives back its beginning.
-    asked.clear()
+    arguments.clear()
     more = submatrix_constants(load("sushi"), 65, **REQUEST, out=tmp_path, resume=True)
-    assert more.rows[:60] == found.rows
-    assert asked == list(range(60, 65))
+    assert more.rows[:60] == constants.rows
+    assert arguments == list(range(60, 65))
     less = submatrix_constants(load("sushi"), 10, **REQUEST, out=tmp_path, resume=True)
-    assert less.rows == found.rows[:10]
+    assert less.rows == constants.rows[:10]
     assert len((tmp_path / "submatrices.csv").read_text().splitlines()) == 66
 
 
@@ -92,10 +92,10 @@ def test_folders_of_others_are_refused(tmp_path):
     with pytest.raises(OutputFolderError, match="another matrix_sha256"):
         submatrix_constants(load("arithmetic"), 2, **REQUEST, out=tmp_path, resume=True)
     changed = REQUEST | {"seed": 9}
-    found = submatrix_constants(
+    result = submatrix_constants(
         load("sushi"), 3, **changed, out=tmp_path, overwrite=True
     )
-    assert found == submatrix_constants(load("sushi"), 3, **changed)
+    assert result == submatrix_constants(load("sushi"), 3, **changed)
 
 
 def test_wrong_requests_are_refused_before_a_folder_is_made(tmp_path):
@@ -137,9 +137,9 @@ def test_table_1(shared_dir):
     an order of growth, whose printed constant uses another Delta.
     """
     matrix = load(str(shared_dir / "data" / "mslr" / "MSLR_Informational_PMat.npz"))
-    found = submatrix_constants(matrix, 1200, 16, min_gap=0.005, seed=0)
+    constants = submatrix_constants(matrix, 1200, 16, min_gap=0.005, seed=0)
     for name, printed, rounding in (("cw", 670, 5), ("ecw", 730, 5)):
         # The paper's mean is a sample as well, of 10^4.
-        error = found.standard_error(name) * math.sqrt(1 + 1200 / 10_000)
-        assert abs(found.mean(name) - printed) < 5 * error + rounding
-    assert 5e5 < found.mean("ccb") < 2e6
+        error = constants.standard_error(name) * math.sqrt(1 + 1200 / 10_000)
+        assert abs(constants.mean(name) - printed) < 5 * error + rounding
+    assert 5e5 < constants.mean("ccb") < 2e6

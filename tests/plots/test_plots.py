@@ -86,7 +86,7 @@ def test_columns():
     tree = fake.comparison(dict.fromkeys("abc", fake.CONDORCET), ("D-TS",))
     for columns, places in ((None, 2), (1, 1)):
         axes = plots.regret(tree, columns=columns, bounds=None).axes
-        left = {round(float(each.get_position().x0), 1) for each in axes}
+        left = {round(float(panel.get_position().x0), 1) for panel in axes}
         assert (len(axes), len(left)) == (3, places)
 
 
@@ -134,9 +134,9 @@ def test_labels_cover_neither_each_other_nor_the_edge(draw, width):
     for index, box in enumerate(boxes):
         assert box.x1 <= page.x1 + 0.5
         assert page.y0 <= box.y0 <= box.y1 <= page.y1 + 0.5
-        for other in boxes[index + 1 :]:
-            wide = min(box.x1, other.x1) - max(box.x0, other.x0)
-            high = min(box.y1, other.y1) - max(box.y0, other.y0)
+        for second in boxes[index + 1 :]:
+            wide = min(box.x1, second.x1) - max(box.x0, second.x0)
+            high = min(box.y1, second.y1) - max(box.y0, second.y0)
             assert wide <= 0.5 or high <= 0.26 * box.height
 
 
@@ -171,11 +171,11 @@ def test_figures_look_the_same_under_foreign_settings_and_leave_them(tmp_path):
         figure = plots.regret(tree)
     (foreign,) = plots.save(figure, tmp_path / "foreign", ("svg",))
     with mpl.rc_context({"xtick.labelsize": 30, "axes.edgecolor": "red"}):
-        (other,) = plots.save(plots.regret(tree), tmp_path / "other", ("svg",))
+        (second,) = plots.save(plots.regret(tree), tmp_path / "other", ("svg",))
     assert dict(mpl.rcParams) == before
     if "matplotlib.pyplot" in sys.modules:
         assert not sys.modules["matplotlib.pyplot"].get_fignums()
-    assert plain.read_bytes() == other.read_bytes()
+    assert plain.read_bytes() == second.read_bytes()
     assert plain.stat().st_size == pytest.approx(foreign.stat().st_size, rel=0.5)
 
 
@@ -194,7 +194,7 @@ def test_saved_files_are_of_the_asked_width(tmp_path):
 def test_looks_differ_and_avoid_yellow():
     given_looks = looks([f"policy {index}" for index in range(12)])
     assert len(set(given_looks.values())) == 12
-    assert "#F0E442" not in {each.color for each in given_looks.values()}
+    assert "#F0E442" not in {given_look.color for given_look in given_looks.values()}
     assert width_in_inches("column") == 3.4
 
 
@@ -309,9 +309,11 @@ def test_arguments(ask, words):
     ],
 )
 def test_arguments_of_figures_of_fits(draw, words):
-    found = fit(PairwiseBeta(), Comparisons.from_wins([[0, 7], [3, 0]]), num_draws=25)
+    posterior = fit(
+        PairwiseBeta(), Comparisons.from_wins([[0, 7], [3, 0]]), num_draws=25
+    )
     with pytest.raises(ValueError, match=re.escape(words)):
-        draw(found)
+        draw(posterior)
 
 
 @pytest.mark.parametrize(
@@ -340,5 +342,5 @@ def test_a_full_disk_leaves_the_older_figure(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OutputWriteError, match=r"figure\.svg: No space left on device"):
         plots.save(Figure((1, 1)), tmp_path / "figure", ["svg"])
-    assert [each.name for each in tmp_path.iterdir()] == ["figure.svg"]
+    assert [file.name for file in tmp_path.iterdir()] == ["figure.svg"]
     assert path.read_bytes() == before

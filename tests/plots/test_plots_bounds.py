@@ -97,8 +97,8 @@ def test_a_policy_out_of_all_proportion_leaves_the_axis_and_is_named():
 def test_a_slope_starts_after_the_first_round(horizon, slopes):
     """Runs of so few rounds record the first one, where no bound is defined."""
     rounds = np.unique([1, (horizon + 1) // 2, horizon])
-    found = bounds_over(fake.comparison(labels=("D-TS",), rounds=rounds), "lower")
-    drawn = [each.rounds[0] for each in found if each.rounds.size]
+    result = bounds_over(fake.comparison(labels=("D-TS",), rounds=rounds), "lower")
+    drawn = [item.rounds[0] for item in result if item.rounds.size]
     assert len(drawn) == slopes and all(first > 1 for first in drawn)
 
 
@@ -116,11 +116,11 @@ def test_upper_bound_is_drawn_only_where_it_fits():
 
 def test_bound_that_grows_with_a_power_of_t_says_so():
     steep = bound(coefficient=0.0, name="steep", power_terms=(PowerTerm(2, 0.25, 1.0),))
-    (found,) = bounds_over(fake.comparison(), steep)
-    assert found.text == "steep (upper): 2 t^0.25 log t"
+    (result,) = bounds_over(fake.comparison(), steep)
+    assert result.text == "steep (upper): 2 t^0.25 log t"
     growth = replace(steep, kind="asymptotic upper")
-    (found,) = bounds_over(fake.comparison(), growth, anchor=1000)
-    assert "steep (asymptotic upper): 2 t^0.25 log t, from" in found.text
+    (result,) = bounds_over(fake.comparison(), growth, anchor=1000)
+    assert "steep (asymptotic upper): 2 t^0.25 log t, from" in result.text
 
 
 @pytest.mark.parametrize(
@@ -132,50 +132,50 @@ def test_bound_that_grows_with_a_power_of_t_says_so():
     ],
 )
 def test_kinds_that_are_named_and_never_drawn(kind, words):
-    (found,) = bounds_over(fake.comparison(), [bound(kind, coefficient=1.0)])
-    assert words in found.text and not found.rounds.size
+    (result,) = bounds_over(fake.comparison(), [bound(kind, coefficient=1.0)])
+    assert words in result.text and not result.rounds.size
 
 
 def test_asymptotic_upper_bound_starts_from_the_mean_of_its_policy():
     tree = fake.comparison()
-    own = bound("asymptotic upper", 40.0, name="of D-TS", policy="D-TS")
-    (found,) = bounds_over(tree, own, anchor=1000)
+    given = bound("asymptotic upper", 40.0, name="of D-TS", policy="D-TS")
+    (result,) = bounds_over(tree, given, anchor=1000)
     mean = tree["mslr5-condorcet"]["D-TS"]["regret"].sel(checkpoint=1000).mean()
     # D-TS+ is another policy, and lower there.
-    assert found.values[0] == pytest.approx(float(mean)) and found.rounds[0] == 1000
-    assert found.values[-1] - found.values[0] == pytest.approx(40 * np.log(1000))
+    assert result.values[0] == pytest.approx(float(mean)) and result.rounds[0] == 1000
+    assert result.values[-1] - result.values[0] == pytest.approx(40 * np.log(1000))
     words = "of D-TS (asymptotic upper): slope 40.0, from $10^{3}$ on (mean of D-TS)"
-    assert found.text == words
-    absent = replace(own, policy="CCB", condition="alpha = 0.6")
-    (found,) = bounds_over(tree, absent)
-    assert not found.rounds.size
+    assert result.text == words
+    absent = replace(given, policy="CCB", condition="alpha = 0.6")
+    (result,) = bounds_over(tree, absent)
+    assert not result.rounds.size
     words = "(asymptotic upper, alpha = 0.6): CCB is not shown, not drawn"
-    assert found.text.endswith(words)
+    assert result.text.endswith(words)
 
 
 def test_slope_with_a_log_log_term_is_bent():
     bent = bound("asymptotic upper", 5.0, name="bent", loglog_coefficient=90.0)
-    (found,) = bounds_over(fake.comparison(), bent, anchor=1000)
-    grown = bent(found.rounds) - bent(1000)
-    assert found.values - found.values[0] == pytest.approx(grown)
+    (result,) = bounds_over(fake.comparison(), bent, anchor=1000)
+    grown = bent(result.rounds) - bent(1000)
+    assert result.values - result.values[0] == pytest.approx(grown)
     words = "5.00 log t + 90.0 log log t, from $10^{3}$ on (lowest mean)"
-    assert found.text.endswith(words)
+    assert result.text.endswith(words)
 
 
 def test_upper_bound_for_a_known_horizon_is_a_level():
-    told = bound(coefficient=50.0, name="told", anytime=False, constant=3.0)
-    (found,) = bounds_over(fake.comparison(), told)
-    np.testing.assert_allclose(found.values, 50 * np.log(10**6) + 3)
-    assert found.text == "told (upper): 50.0 log t + 3.00 at t = $10^{6}$"
-    late = replace(told, minimum_horizon=2 * 10**6)
-    (found,) = bounds_over(fake.comparison(), late)
-    assert found.text.endswith("(from 2,000,000 on)")
+    answered = bound(coefficient=50.0, name="told", anytime=False, constant=3.0)
+    (result,) = bounds_over(fake.comparison(), answered)
+    np.testing.assert_allclose(result.values, 50 * np.log(10**6) + 3)
+    assert result.text == "told (upper): 50.0 log t + 3.00 at t = $10^{6}$"
+    late = replace(answered, minimum_horizon=2 * 10**6)
+    (result,) = bounds_over(fake.comparison(), late)
+    assert result.text.endswith("(from 2,000,000 on)")
 
 
 def test_bounds_of_a_tied_matrix_are_said_to_be_undefined():
-    found = bounds_over(fake.comparison({"arxiv": fake.TIED}, ("D-TS",)), "auto")
-    assert "not defined (tie between 3 and 5)" in found[0].text
-    assert not any(each.rounds.size for each in found)
+    result = bounds_over(fake.comparison({"arxiv": fake.TIED}, ("D-TS",)), "auto")
+    assert "not defined (tie between 3 and 5)" in result[0].text
+    assert not any(item.rounds.size for item in result)
 
 
 def test_bounds_per_environment():
@@ -213,9 +213,9 @@ TOLD = {"posterior": MODEL["posterior"] | {"covariates": True}}
 
 def results(matrix=OBEYS, notions=("copeland",), **parameters):
     """Return results of policies on a matrix, by label."""
-    own = parameters or {"D-TS": {"posterior": "beta"}, "BT-TS": MODEL}
-    tree = fake.comparison({"bt": matrix}, tuple(own), notions=notions)
-    for label, values in own.items():
+    given = parameters or {"D-TS": {"posterior": "beta"}, "BT-TS": MODEL}
+    tree = fake.comparison({"bt": matrix}, tuple(given), notions=notions)
+    for label, values in given.items():
         tree[f"bt/{label}"].attrs["parameters"] = json.dumps(values)
     return tree
 
@@ -226,12 +226,12 @@ def words(figure):
 
 def drawn_over(tree, bounds, notion="copeland"):
     """Return the bounds that have a curve."""
-    return [each for each in bounds_over(tree, bounds, notion) if each.rounds.size]
+    return [item for item in bounds_over(tree, bounds, notion) if item.rounds.size]
 
 
-def slope_of(found):
-    grown = found.values[-1] - found.values[0]
-    return grown / np.log(found.rounds[-1] / found.rounds[0])
+def slope_of(curve):
+    grown = curve.values[-1] - curve.values[0]
+    return grown / np.log(curve.rounds[-1] / curve.rounds[0])
 
 
 def test_every_policy_has_the_lower_bound_of_its_class():
@@ -246,10 +246,10 @@ def test_every_policy_has_the_lower_bound_of_its_class():
     first, second = bounds_over(tree, "lower")
     assert slope_of(first) == pytest.approx(free.lower_bound)
     assert slope_of(second) == pytest.approx(known.lower_bound)
-    for found, policy in ((first, "D-TS"), (second, "BT-TS")):
+    for result, policy in ((first, "D-TS"), (second, "BT-TS")):
         mean = tree[f"bt/{policy}/regret"].sel(checkpoint=10**4).mean()
-        assert found.values[0] == pytest.approx(float(mean))
-        assert found.text.endswith(f", from $10^{{4}}$ on (mean of {policy})")
+        assert result.values[0] == pytest.approx(float(mean))
+        assert result.text.endswith(f", from $10^{{4}}$ on (mean of {policy})")
     assert "slope 2.90" in first.text
     assert second.text.startswith("Lower bound (bradley-terry): slope 2.41")
 
@@ -258,8 +258,8 @@ def test_slopes_show_both_constants():
     figure = plots.slopes(results(), from_round=1000)
     lines = [x for x in figure.axes[0].lines if x.get_linewidth() == 0.9]
     ends = [(line.get_xdata(), line.get_ydata()) for line in lines]
-    found = sorted(np.ptp(y) / np.log(x[1] / x[0]) for x, y in ends)
-    assert found == pytest.approx([KNOWN, FREE], abs=1e-3)
+    result = sorted(np.ptp(y) / np.log(x[1] / x[0]) for x, y in ends)
+    assert result == pytest.approx([KNOWN, FREE], abs=1e-3)
     text = words(figure)
     assert "2.9 per log-round" in text and "2.4 per log-round" in text
 
@@ -294,8 +294,8 @@ def test_the_bound_of_the_gap_to_the_best_arm():
 def test_features_of_the_instance_give_policies_that_find_them_a_bound_of_their_own():
     features = np.array([[1.0, 0.2], [0.5, -0.4], [-0.3, 0.9], [-1.0, 0.1]])
     utilities = features @ [1.5, 0.3]
-    own = {"D-TS": {"posterior": "beta"}, "BT-TS": {"posterior": "linear"}}
-    tree = results(1 / (1 + np.exp(utilities - utilities[:, None])), **own)
+    collected = {"D-TS": {"posterior": "beta"}, "BT-TS": {"posterior": "linear"}}
+    tree = results(1 / (1 + np.exp(utilities - utilities[:, None])), **collected)
     free, known = summary(tree).rows
     assert known.lower_bound is None
     assert "none is known for policies over 'linear'" in summary(tree).notes()[0]
@@ -311,17 +311,20 @@ def test_ratios_are_over_the_constant_of_the_class_of_a_policy():
     tree = results()
     figure = plots.slope_ratios(tree)
     measured = [row.slope.value for row in summary(tree).rows]
-    drawn = [float(each.lines[0].get_ydata()[0]) for each in figure.axes[0].containers]
+    drawn = [
+        float(container.lines[0].get_ydata()[0])
+        for container in figure.axes[0].containers
+    ]
     free, known = copeland_lower_bound(OBEYS), structured_lower_bound(UTILITIES)
     ratios = np.divide(measured, [free.value, known.value])
     np.testing.assert_allclose(drawn, ratios, rtol=1e-5)
     assert "over $C^*$ of its class" in words(figure)
     assert "$C^*$ of BT-TS is that under bradley-terry" in words(figure)
     # A matrix that does not obey the model.
-    other = plots.slope_ratios(results(fake.CONDORCET))
-    assert len(other.axes[0].containers[1].lines[0].get_ydata()) == 0
-    assert "without BT-TS on bt (no lower bound)" in words(other)
-    assert "of its class" not in words(other)
+    second = plots.slope_ratios(results(fake.CONDORCET))
+    assert len(second.axes[0].containers[1].lines[0].get_ydata()) == 0
+    assert "without BT-TS on bt (no lower bound)" in words(second)
+    assert "of its class" not in words(second)
 
 
 @pytest.mark.parametrize(
@@ -342,11 +345,11 @@ def test_what_a_policy_knows_is_read_from_its_parameters(parameters, model):
 def test_a_model_is_solved_once_for_all_policies_over_it(monkeypatch):
     solve = mock.Mock(side_effect=structured_lower_bound)
     monkeypatch.setattr(theory, "structured_lower_bound", solve)
-    own = {"BT-TS": MODEL, "RD-TS": {"posterior": "bradley-terry-hmc"}}
-    found = measurements(results(**own))
-    summary(found)
-    plots.regret(found)
-    plots.slopes(found)
+    collected = {"BT-TS": MODEL, "RD-TS": {"posterior": "bradley-terry-hmc"}}
+    measured = measurements(results(**collected))
+    summary(measured)
+    plots.regret(measured)
+    plots.slopes(measured)
     assert solve.call_count == 1
 
 
@@ -359,7 +362,7 @@ def test_bounds_by_name():
     assert "log log t" in refined.text
     # By acronym, and a single name, the same; asked for twice, drawn once.
     for name in ("D-TS", ["d-ts"], ["d-ts", "D-TS"]):
-        texts = [each.text for each in drawn_over(tree, name)]
+        texts = [item.text for item in drawn_over(tree, name)]
         assert texts == [general.text, refined.text]
 
 
@@ -369,8 +372,8 @@ def test_a_theorem_far_above_makes_the_axis_logarithmic():
     bound = rucb_bound(fake.CONDORCET, alpha=2.0)
     figure = plots.regret(tree, notion=notion, bounds="rucb")
     axes = figure.axes[0]
-    (found,) = drawn_over(tree, "rucb", notion)
-    assert found.values[-1] == pytest.approx(bound(10**6))
+    (result,) = drawn_over(tree, "rucb", notion)
+    assert result.values[-1] == pytest.approx(bound(10**6))
     assert axes.get_yscale() == "log" and axes.get_ylim()[1] > bound(10**6)
     assert "above the ax" not in words(figure)
     # Nobody asked for it here, and it is left out; or the axis is as it was wished.
@@ -407,12 +410,12 @@ def test_names_of_policies_that_are_not_shown_or_have_no_theorem():
         bounds_over(tree, "rd-ts")
     with pytest.raises(ValueError, match="did you mean lower"):
         bounds_over(tree, "lowr")
-    found = bounds_over(tree, "ecw-rmed")
-    assert any("ECW-RMED is not shown, not drawn" in each.text for each in found)
+    result = bounds_over(tree, "ecw-rmed")
+    assert any("ECW-RMED is not shown, not drawn" in item.text for item in result)
     cyclic = results(fake.NON_CONDORCET, ("condorcet_mean",), **{"RMED1": {}})
-    (found,) = bounds_over(cyclic, "rmed1", "condorcet_mean")
+    (result,) = bounds_over(cyclic, "rmed1", "condorcet_mean")
     said = "RMED1: not defined (matrix[0, 1] must be above 1/2: the theorem needs"
-    assert said in found.text
+    assert said in result.text
 
 
 def test_of_two_forms_of_a_policy_the_theorem_is_about_one():
@@ -424,17 +427,17 @@ def test_of_two_forms_of_a_policy_the_theorem_is_about_one():
         "SCOMP2": {"num_batches": 4},
     }
     tree = results(OBEYS, (notion,), **forms)
-    found = bounds_over(tree, ["pcomp", "scomp2"], notion)
-    levels = [each.values[0] for each in found if each.values.size]
+    result = bounds_over(tree, ["pcomp", "scomp2"], notion)
+    levels = [item.values[0] for item in result if item.values.size]
     for worst_case in (False, True):
         level = pcomp_bound(OBEYS, 4, worst_case=worst_case)(10**6)
         assert any(np.isclose(value, level) for value in levels)
-    texts = " ".join(each.text for each in found)
+    texts = " ".join(item.text for item in result)
     assert "not of 'kl'" not in texts
     assert "SCOMP2, 9 batches: order of growth only, not drawn" in texts
     del forms["PCOMP:elimination=hoeffding"]
     alone = bounds_over(results(OBEYS, (notion,), **forms), "pcomp", notion)
-    assert any("not of 'kl'" in each.text for each in alone)
+    assert any("not of 'kl'" in item.text for item in alone)
 
 
 def test_all_are_those_of_the_policies_shown():
@@ -449,10 +452,10 @@ def test_applied_theorems_and_structured_optima_are_bounds():
     tree = results()
     assert len(drawn_over(tree, all_bounds(OBEYS, policy="D-TS"))) == 2
     (missing,) = all_bounds(fake.NON_CONDORCET, policy="RMED1")
-    (found,) = bounds_over(tree, [missing])
-    assert "beats all others" in found.text
-    (found,) = drawn_over(tree, structured_lower_bound(UTILITIES))
-    assert slope_of(found) == pytest.approx(KNOWN, abs=1e-3)
+    (result,) = bounds_over(tree, [missing])
+    assert "beats all others" in result.text
+    (result,) = drawn_over(tree, structured_lower_bound(UTILITIES))
+    assert slope_of(result) == pytest.approx(KNOWN, abs=1e-3)
     with pytest.raises(ValueError, match="whose cost is a regret"):
         bounds_over(tree, structured_lower_bound(UTILITIES, cost="duels"))
 
@@ -460,17 +463,17 @@ def test_applied_theorems_and_structured_optima_are_bounds():
 @pytest.mark.slow
 def test_results_of_few_sets_hold_what_their_theorems_are_about(tmp_path):
     camera, names = choice.load_world("camera"), ["ucb-no-order", "random-subsets"]
-    found = bayesduel.compare(camera, names, num_runs=2, horizon=200, seed=1)
-    bayesduel.results.save(found, tmp_path / "camera.nc")
+    compared = bayesduel.compare(camera, names, num_runs=2, horizon=200, seed=1)
+    bayesduel.results.save(compared, tmp_path / "camera.nc")
     tree = bayesduel.results.load(tmp_path / "camera.nc")
-    for result in (found, tree):
+    for result in (compared, tree):
         shown = {"notion": camera.default_notion, "bounds": "ucb-no-order"}
         axes = plots.regret(result, **shown).axes[0]
         drawn = [float(line.get_ydata()[-1]) for line in axes.lines]
         for bound in choice_table_bounds(camera.table()):
             assert any(np.isclose(value, bound(200)) for value in drawn)
         assert axes.get_yscale() == "log"
-    measured = measurements(found)[0]
+    measured = measurements(compared)[0]
     assert measured.choice_table.best_set == camera.best_set
     # Of many sets it is not held, and words say so; duels have none.
     many = choice.multinomial_logit(np.linspace(0.9, 0.1, 20), 6)

@@ -27,7 +27,7 @@ WINS = np.array([[0, 7, 9, 0], [3, 0, 6, 8], [1, 4, 0, 5], [0, 2, 5, 0]])
 
 
 @cache
-def found():
+def fitted():
     votes = Comparisons.from_wins(WINS, arm_names=NAMES)
     return fit(PairwiseBeta(), votes, num_draws=2000, rng_key=2)
 
@@ -37,25 +37,25 @@ def caption(figure):
 
 
 def ticks(axis):
-    return [each.get_text() for each in axis.get_ticklabels()]
+    return [get_ticklabel.get_text() for get_ticklabel in axis.get_ticklabels()]
 
 
 def test_long_names_that_begin_alike_are_told_apart():
     names = [f"a very long slogan that costs $5, in its version {n}" for n in "abc"]
     written = short_names(names)
     assert len(set(written)) == 3
-    assert all(len(each) <= 28 for each in written)
+    assert all(len(item) <= 28 for item in written)
 
 
 def test_a_dollar_at_the_cut_of_a_name_is_no_mathematics():
-    for place in range(40):
-        [name] = short_names(["x" * place + "$" + "y" * (40 - place)])
+    for number in range(40):
+        [name] = short_names(["x" * number + "$" + "y" * (40 - number)])
         assert name.count("\\") == name.count("$") == name.count(r"\$")
 
 
 def test_forest_shows_the_table():
-    figure = plots.forest(found(), probability=0.8)
-    table = standings(found(), 0.8)
+    figure = plots.forest(fitted(), probability=0.8)
+    table = standings(fitted(), 0.8)
     axes = figure.axes[0]
     assert ticks(axes.yaxis) == table["arm"].values.tolist()
     thin, thick = axes.collections[:2]
@@ -64,19 +64,19 @@ def test_forest_shows_the_table():
     np.testing.assert_allclose(ends[:, 1], table["score_upper"])
     inner = np.array([line[:, 0] for line in thick.get_segments()])
     assert np.all(inner[:, 0] > ends[:, 0]) and np.all(inner[:, 1] < ends[:, 1])
-    ranks = plots.forest(found(), by="rank").axes[0]
-    full = standings(found())
+    ranks = plots.forest(fitted(), by="rank").axes[0]
+    full = standings(fitted())
     widths = [bar.get_width() for bar in ranks.patches]
     expected = full["rank_upper"] - full["rank_lower"] + 1
     np.testing.assert_allclose(widths, expected)
-    few = plots.forest(found(), max_arms=2)
+    few = plots.forest(fitted(), max_arms=2)
     assert len(ticks(few.axes[0].yaxis)) == 2
     assert "2 more arms left out" in caption(few)
 
 
 def test_bars_are_the_winner_probabilities():
-    axes = plots.winners(found()).axes[0]
-    shares = found().winner_probabilities()
+    axes = plots.winners(fitted()).axes[0]
+    shares = fitted().winner_probabilities()
     shown = ticks(axes.yaxis)
     senses = ("condorcet", "copeland", "borda")
     for bars, sense in zip(axes.containers, senses, strict=True):
@@ -86,15 +86,17 @@ def test_bars_are_the_winner_probabilities():
 
 
 def test_heat_map_is_ordered_and_counts():
-    figure = plots.heat_map(found())
+    figure = plots.heat_map(fitted())
     axes = figure.axes[0]
-    order = standings(found())["arm"].values.tolist()
+    order = standings(fitted())["arm"].values.tolist()
     assert ticks(axes.yaxis) == ticks(axes.xaxis) == order
     image = axes.images[0].get_array()
-    probability = found().probability_of_beating().sel(arm=order, opponent=order).values
+    probability = (
+        fitted().probability_of_beating().sel(arm=order, opponent=order).values
+    )
     off = ~np.eye(4, dtype=bool)
     np.testing.assert_allclose(np.asarray(image)[off], probability[off])
-    texts = [each.get_text() for each in axes.texts]
+    texts = [text.get_text() for text in axes.texts]
     # Ten votes on each of five pairs, in both halves of the square.
     assert texts.count("10") == 10 and texts.count("0") == 2
     assert "5 of 6 pairs were compared (the others pale)" in caption(figure)
@@ -110,7 +112,7 @@ def test_heat_map_of_a_matrix_and_of_a_few_arms_fills_the_width():
     expected = matrix.values[np.ix_(order, order)]
     off = ~np.eye(3, dtype=bool)
     np.testing.assert_allclose(image[off], expected[off])
-    assert f"{expected[0, 1]:.2f}" in [each.get_text() for each in axes.texts]
+    assert f"{expected[0, 1]:.2f}" in [text.get_text() for text in axes.texts]
     whole = plots.heat_map(np.asarray(matrix.values)).axes[0]
     assert ticks(whole.yaxis)[:3] == [*map(str, order)]
     figure.draw_without_rendering()
@@ -118,7 +120,7 @@ def test_heat_map_of_a_matrix_and_of_a_few_arms_fills_the_width():
 
 
 def test_one_pair_against_its_votes():
-    figure = plots.pair(found(), "tea", "coffee")
+    figure = plots.pair(fitted(), "tea", "coffee")
     axes = figure.axes[0]
     line = axes.lines[0]
     top = line.get_xdata()[np.argmax(line.get_ydata())]
@@ -127,7 +129,7 @@ def test_one_pair_against_its_votes():
     legend = axes.get_legend()
     assert "7 to 3" in legend.get_texts()[1].get_text()
     assert axes.get_ylabel() == "density" and len(axes.get_yticks()) > 2
-    draws = np.concatenate([block[:, 0, 1] for block in found().matrices()])
+    draws = np.concatenate([block[:, 0, 1] for block in fitted().matrices()])
     title = legend.get_title().get_text()
     assert f"probability of winning {draws.mean():.3f}" in title
     assert f"stronger (above 1/2) {np.mean(draws > 0.5):.3f}" in title
@@ -138,21 +140,21 @@ def test_one_pair_against_its_votes():
 
 def test_one_pair_on_the_scale_of_elo():
     """400 points are odds of 10 to 1: shares of the curve are those of Beta(8, 4)."""
-    axes = plots.pair(found(), "tea", "coffee", scale="elo").axes[0]
+    axes = plots.pair(fitted(), "tea", "coffee", scale="elo").axes[0]
     points, height = axes.lines[0].get_data()
     below = np.concatenate([[0.0], np.cumsum(np.diff(points) * height[1:])])
     for elo, share in ((0.0, 1 / 2), (400.0, 10 / 11), (-100.0, 1 / (1 + 10**0.25))):
         of_curve = np.interp(elo, points, below)
         assert of_curve == pytest.approx(beta(8, 4).cdf(share), abs=0.01)
     assert axes.get_xlabel() == "Elo of tea minus that of coffee"
-    draws = np.concatenate([block[:, 0, 1] for block in found().matrices()])
+    draws = np.concatenate([block[:, 0, 1] for block in fitted().matrices()])
     low = 400 * np.log10(np.quantile(draws / (1 - draws), 0.05))
     assert f"90% in [{low:.0f}," in axes.get_legend().get_title().get_text()
 
 
 def test_predictive_check_finds_what_does_not_fit():
     """A prior that pulls to 1/2 far harder than the votes allow."""
-    good = plots.predictive_check(found())
+    good = plots.predictive_check(fitted())
     assert "0 of 5 pairs" in caption(good)
     votes = Comparisons.from_wins(4 * WINS, arm_names=NAMES)
     stubborn = fit(PairwiseBeta(prior=1e4), votes)
@@ -165,8 +167,12 @@ def test_many_pairs_of_one_place_are_one_large_point(monkeypatch):
     wins = 2 * (np.ones((6, 6)) - np.eye(6))
     posterior = fit(PairwiseBeta(prior=50.0), Comparisons.from_wins(wins))
     axes = plots.predictive_check(posterior).axes[0]
-    points = [each for each in axes.collections if isinstance(each, PathCollection)]
-    areas = [each.get_sizes() for each in points if len(each.get_offsets())]
+    points = [
+        collection
+        for collection in axes.collections
+        if isinstance(collection, PathCollection)
+    ]
+    areas = [point.get_sizes() for point in points if len(point.get_offsets())]
     assert sum(map(np.sum, areas)) == pytest.approx(15 * posteriors._POINT)
     assert max(map(np.max, areas)) > 10 * posteriors._POINT
 
@@ -174,10 +180,10 @@ def test_many_pairs_of_one_place_are_one_large_point(monkeypatch):
 def test_other_data_are_refused():
     ballots = Rankings.from_orders([["a", "b", "c"], ["b", "a", "c"]])
     posterior = fit(PairwiseBeta(), ballots.to_comparisons())
-    other = replace(posterior, data=ballots)
+    second = replace(posterior, data=ballots)
     for draw in (plots.heat_map, plots.predictive_check):
         with pytest.raises(FitError, match="fit to Comparisons.*'Rankings'"):
-            draw(other)
+            draw(second)
 
 
 def test_names_with_signs_of_mathematics_are_saved_in_every_format(tmp_path):
@@ -246,8 +252,8 @@ def test_bands_of_a_calibration_hold_whole_lines():
     rng = np.random.default_rng(8)
     uniform = rng.integers(0, 20, size=(40, 400))
     narrow = rng.integers(6, 14, size=(40, 3))
-    found = Calibration(ranks={"right": uniform, "wrong": narrow}, num_draws=19)
-    right, wrong = plots.calibration(found).axes
+    result = Calibration(ranks={"right": uniform, "wrong": narrow}, num_draws=19)
+    right, wrong = plots.calibration(result).axes
     inside = []
     for axes in (right, wrong):
         low, high = _edges(axes.collections[0], axes.lines[0].get_xdata())
@@ -261,8 +267,8 @@ def test_bands_of_a_calibration_hold_whole_lines():
 def _edges(band, point):
     """Lower and upper edge of a filled band, at the points."""
     corners = band.get_paths()[0].vertices
-    each = [corners[np.isclose(corners[:, 0], x), 1] for x in point]
-    return np.array([y.min() for y in each]), np.array([y.max() for y in each])
+    results = [corners[np.isclose(corners[:, 0], x), 1] for x in point]
+    return np.array([y.min() for y in results]), np.array([y.max() for y in results])
 
 
 def _panels(figure):
@@ -382,7 +388,9 @@ def test_no_exploration_at_all_is_drawn():
     figure.draw_without_rendering()
     first, *rest = _panels(figure)
     assert len(rest) == 2
-    assert [each.get_text() for each in first.get_xticklabels()] == ["1", "0", "2"]
+    assert [
+        get_xticklabel.get_text() for get_xticklabel in first.get_xticklabels()
+    ] == ["1", "0", "2"]
     labels = {axes.get_xlabel() for axes in figure.axes}
     assert "duels per unit of natural log T (white: none)" in labels
     legend = [text.get_text() for text in figure.legends[0].get_texts()]

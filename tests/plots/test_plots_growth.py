@@ -27,8 +27,10 @@ def test_slopes_are_written_beside_the_lines():
     figure = plots.slopes(tree, from_round=10**6)
     text = all_text(figure)
     for label in fake.POLICIES:
-        found = slope(tree[f"mslr5-condorcet/{label}"], 10**6, 10**12)
-        assert f"{found.value:.1f} ± {found.standard_error:.1f}" in text
+        measured_slope = slope(tree[f"mslr5-condorcet/{label}"], 10**6, 10**12)
+        assert (
+            f"{measured_slope.value:.1f} ± {measured_slope.standard_error:.1f}" in text
+        )
         assert label in text
     assert "66.8" in text
     assert "$10^{6}$ to $10^{12}$" in text
@@ -119,8 +121,8 @@ def over_alpha(values=ALPHAS, families=("D-TS", "RUCB"), **options):
     )
 
 
-def final(tree, label, place=-1):
-    return tree[at_label(label)]["regret"].to_numpy()[0, :, place]
+def final(tree, label, index=-1):
+    return tree[at_label(label)]["regret"].to_numpy()[0, :, index]
 
 
 def test_a_line_for_each_policy_with_its_standard_error():
@@ -179,8 +181,8 @@ def test_the_axis_is_logarithmic_where_the_grid_is_geometric(values, scale):
         with pytest.raises(ValueError, match="log_x must be False where alpha is 0"):
             plots.sweep(tree, log_x=True)
     else:
-        asked = plots.sweep(tree, log_x=scale == "linear")
-        assert asked.axes[0].get_xscale() != scale
+        request = plots.sweep(tree, log_x=scale == "linear")
+        assert request.axes[0].get_xscale() != scale
 
 
 def test_rounds_have_a_panel_each():
@@ -189,8 +191,8 @@ def test_rounds_have_a_panel_each():
     assert len(figure.axes) == 2
     rounds = tree[at_label("D-TS:alpha=1.0")]["checkpoint"].to_numpy()
     for axes, round_ in zip(figure.axes, (1000, 10**5), strict=True):
-        place = int(np.flatnonzero(rounds == round_)[0])
-        expected = final(tree, "D-TS:alpha=1.0", place).mean()
+        index = int(np.flatnonzero(rounds == round_)[0])
+        expected = final(tree, "D-TS:alpha=1.0", index).mean()
         assert means(axes)[0].get_ydata()[1] == pytest.approx(expected)
     assert "mslr5-condorcet, $10^{3}$ rounds" in all_text(figure)
     with pytest.raises(ValueError, match="at must be one of the checkpoints.*got 7"):
@@ -199,12 +201,12 @@ def test_rounds_have_a_panel_each():
 
 def told_late(*pairs):
     """Return results of a policy within another, for pairs of both parameters."""
-    found = {}
+    results = {}
     for alpha, every in pairs:
         inner = {"name": "rucb", "alpha": alpha}
         label = f"RUCB:alpha={alpha}, told every {every} rounds"
-        found[label] = {"policy": inner, "every": every}
-    return fake.swept(found)
+        results[label] = {"policy": inner, "every": every}
+    return fake.swept(results)
 
 
 def test_a_second_parameter_has_a_line_for_each_value():
@@ -212,9 +214,9 @@ def test_a_second_parameter_has_a_line_for_each_value():
     figure = plots.sweep(crossed, "alpha")
     assert len(means(figure.axes[0])) == 2
     assert "RUCB, every=10" in all_text(figure)
-    other = plots.sweep(crossed, "every")
-    assert len(other.axes[0].containers) == 3  # Two values, which are not joined.
-    assert "RUCB, alpha=4" in all_text(other)
+    second = plots.sweep(crossed, "every")
+    assert len(second.axes[0].containers) == 3  # Two values, which are not joined.
+    assert "RUCB, alpha=4" in all_text(second)
 
 
 def test_a_parameter_that_moves_along_stands_on_the_axis():
@@ -280,7 +282,7 @@ def test_numbers_of_regret_do_not_overlap(low, high):
     figure.draw_without_rendering()
     axes = figure.axes[0]
     labels = axes.get_xticklabels(which="both")
-    boxes = [each.get_window_extent() for each in labels if each.get_text()]
+    boxes = [label.get_window_extent() for label in labels if label.get_text()]
     middle = [(box.x0 + box.x1) / 2 for box in boxes]
     inside = [axes.bbox.x0 <= x <= axes.bbox.x1 for x in middle]
     shown = [*itertools.compress(boxes, inside)]
@@ -302,8 +304,8 @@ def test_ratios_are_slopes_over_the_constant_of_the_lower_bound():
         for (where, ratio), (name, matrix) in zip(drawn, matrices.items(), strict=True):
             constant = copeland_lower_bound(matrix).value
             efficient = ecw_rmed_constant(matrix).value
-            found = slope(tree[f"{name}/{label}"], 10**4, 10**6).value
-            assert ratio == pytest.approx(found / constant)
+            value = slope(tree[f"{name}/{label}"], 10**4, 10**6).value
+            assert ratio == pytest.approx(value / constant)
             # The axis means something: no point is moved along it.
             assert where == pytest.approx(efficient / constant)
     level, diagonal = figure.axes[0].lines[-2:]

@@ -35,7 +35,7 @@ def test_every_policy_of_the_package_has_a_look_of_its_own():
     assert set(POLICY_LOOKS) <= set(ACRONYMS.values())
     assert len(set(POLICY_LOOKS.values())) == len(POLICY_LOOKS)
     looks = policy_looks([*ACRONYMS.values(), "New"])
-    assert len({each[:2] for each in looks.values()}) == len(ACRONYMS) + 1
+    assert len({look[:2] for look in looks.values()}) == len(ACRONYMS) + 1
     assert "#F0E442" not in {color for color, _ in POLICY_LOOKS.values()}
 
 
@@ -58,8 +58,8 @@ def test_policies_that_are_often_drawn_together_differ_in_color_and_marker():
         known = {ACRONYMS[x] for x in (n.partition(":")[0] for n in names)
                  if x in ACRONYMS}  # fmt: skip
         look = policy_looks(known)
-        assert len({each[:2] for each in look.values()}) == len(known), where
-        colors = {each.color for each in look.values()}
+        assert len({item[:2] for item in look.values()}) == len(known), where
+        colors = {item.color for item in look.values()}
         assert len(colors) >= min(7, len(known)), (where, known)
         seen += len(known) > 1
     assert seen > 60
@@ -74,8 +74,8 @@ def test_every_rule_for_stopping_has_a_look_whatever_stands_beside_it():
         names = ("anytime", "p-value", "posterior")
         assert [look[x][:2] for x in some] == [RULE_LOOKS[name] for name in names]
     two = module.rule_looks(["anytime:delta=0.05", "anytime:delta=0.01"])
-    assert len({each[:3] for each in two.values()}) == 2
-    assert {each.color for each in two.values()} == {RULE_LOOKS["anytime"][0]}
+    assert len({item[:3] for item in two.values()}) == 2
+    assert {item.color for item in two.values()} == {RULE_LOOKS["anytime"][0]}
 
 
 LABELS = ("D-TS", "RUCB", "D-TS:alpha=0.6", "D-TS, told every 9 rounds", "Mine",
@@ -96,13 +96,13 @@ def test_a_look_does_not_depend_on_the_other_policies_nor_on_their_order():
 
 @pytest.mark.parametrize("count", [7, 20, 44, 60])
 def test_many_policies_of_any_kind_differ(count):
-    own = [f"Own{number}" for number in range(count)]
-    looks = policy_looks([*itertools.islice(POLICY_LOOKS, count), *own[:30]])
-    assert len({each[:2] for each in looks.values()}) == len(looks)
+    results = [f"Own{number}" for number in range(count)]
+    looks = policy_looks([*itertools.islice(POLICY_LOOKS, count), *results[:30]])
+    assert len({look[:2] for look in looks.values()}) == len(looks)
     values = [f"D-TS:alpha={number}" for number in range(1, 5)]
     lines = policy_looks(["D-TS", *values[:3]])
-    assert len({each.marker for each in lines.values()}) == 4
-    assert len({each.line for each in lines.values()}) == 4
+    assert len({line.marker for line in lines.values()}) == 4
+    assert len({line.line for line in lines.values()}) == 4
 
 
 def test_colors_and_names_go_by_label_by_name_and_by_the_most_special_key():
@@ -112,10 +112,10 @@ def test_colors_and_names_go_by_label_by_name_and_by_the_most_special_key():
         colors={"d-ts": "#336699", "d-ts:alpha=2": "red", "mine:Greedy": "k"},
         names={"D-TS": "Double TS", "rucb": "UCB"},
     )
-    assert [each.color for each in look.values()] == [
+    assert [item.color for item in look.values()] == [
         "#336699", "#ff0000", policy_looks(["RUCB"])["RUCB"].color, "#000000",
     ]  # fmt: skip
-    assert [each.name for each in look.values()] == [
+    assert [item.name for item in look.values()] == [
         "Double TS", "Double TS:alpha=2.0", "UCB", "Greedy:epsilon=0.3",
     ]  # fmt: skip
 
@@ -156,9 +156,11 @@ OF_POLICIES = {
 @pytest.mark.parametrize("kind", OF_POLICIES)
 def test_every_figure_of_policies_uses_the_table_and_takes_colors_and_names(kind):
     draw = OF_POLICIES[kind]
-    own = {line.get_gid(): line for line in lines_of(draw())}
+    results = {line.get_gid(): line for line in lines_of(draw())}
     for policy in ("D-TS", "RUCB"):
-        (line,) = (line for gid, line in own.items() if gid.split("/")[-1] == policy)
+        (line,) = (
+            line for gid, line in results.items() if gid.split("/")[-1] == policy
+        )
         assert line.get_color() == POLICY_LOOKS[policy][0]
     figure = draw(colors={"d-ts": "#123456"}, names={"d-ts": "Double TS"})
     assert "#123456" in {line.get_color() for line in lines_of(figure)}
@@ -227,7 +229,7 @@ KEYS = {
 
 
 def artists_of(figure):
-    return [each for axes in figure.axes for each in axes.get_children()]
+    return [item for axes in figure.axes for item in axes.get_children()]
 
 
 @pytest.mark.parametrize("kind", OF_OTHERS)
@@ -238,7 +240,7 @@ def test_every_figure_of_something_else_takes_colors_and_names(kind):
     figure = draw(colors={color_key: color}, names={name_key: "Called so"})
     assert "Called so" in all_text(figure)
     if color.startswith("#"):
-        shown = {colored(each) for each in artists_of(figure)}
+        shown = {colored(item) for item in artists_of(figure)}
         assert color in shown
     else:
         maps = {x.get_cmap().name for x in artists_of(figure) if hasattr(x, "get_cmap")}
@@ -280,7 +282,7 @@ def test_a_figure_is_written_as_contributing_shows_it():
     draw = partial(space["most_wins"], posterior().data)
     figure = draw(colors={"ale": "#123456"}, names={"tea": "Called so"})
     assert [bar.get_width() for bar in figure.axes[0].patches] == [16.0, 11.0, 3.0]
-    assert "#123456" in {colored(each) for each in artists_of(figure)}
+    assert "#123456" in {colored(item) for item in artists_of(figure)}
     assert "Called so" in all_text(figure)
     with pytest.raises(ValueError, match="colors must be by arms that are shown"):
         draw(colors={"nobody": "red"})

@@ -70,25 +70,25 @@ def acknowledged(heard: int) -> dict[int, list[str]]:
     with os.fdopen(heard) as stream:
         lines = [line for line in stream.read().splitlines(keepends=True)
                  if line.endswith("\n")]  # fmt: skip
-    found: dict[int, list[str]] = {}
+    results: dict[int, list[str]] = {}
     for number, word in (line.split() for line in lines):
-        found.setdefault(int(number), []).append(word)
-    return found
+        results.setdefault(int(number), []).append(word)
+    return results
 
 
-def lost(study: Study, told: dict[int, list[str]]) -> list[str]:
+def lost(study: Study, acknowledged: dict[int, list[str]]) -> list[str]:
     """Return what was acknowledged and is not stored.
 
     An answer may have been taken back by an undo that was not acknowledged any more.
     """
     state = study._current()
     wrong = []
-    for number, words in told.items():
-        kept = state.questions[number].answer
+    for number, words in acknowledged.items():
+        answer = state.questions[number].answer
         undone = {None, "left"} if len(words) == 1 else set()
-        if kept != words[-1] and kept not in undone:
-            wrong.append(f"question {number}: told {words}, kept {kept}")
-        if kept is None and not any(
+        if answer != words[-1] and answer not in undone:
+            wrong.append(f"question {number}: told {words}, kept {answer}")
+        if answer is None and not any(
             event.kind == "undone" and event.body["question"] == number
             for event in study.events()
         ):
@@ -100,11 +100,11 @@ def killed(path: str, pid: int, heard: int, moment: int) -> dict[int, list[str]]
     """Kill a voter now, look at what it left, and return what it had heard."""
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    told = acknowledged(heard)
+    answered = acknowledged(heard)
     with Study.open(path) as study:
-        for each in lost(study, told):
-            print(f"moment {moment}: {each}")
-    return told
+        for item in lost(study, answered):
+            print(f"moment {moment}: {item}")
+    return answered
 
 
 def kill(
@@ -112,7 +112,7 @@ def kill(
 ) -> None:
     """Kill voters at random moments, some of them while they begin."""
     rng = random.Random(seed)
-    told: dict[int, list[str]] = {}
+    answered: dict[int, list[str]] = {}
     for moment in range(times):
         pid, heard = forked(path, random.Random(rng.random()), None, vote)
         if rng.random() < 0.2:
@@ -120,12 +120,12 @@ def kill(
         else:  # A busy machine takes long to begin.
             select.select([heard], [], [], 300.0)
             time.sleep(rng.uniform(0.0, 0.1))
-        told |= killed(path, pid, heard, moment)
+        answered |= killed(path, pid, heard, moment)
     with Study.open(path) as study:
-        for each in lost(study, told):
-            print(f"in the end: {each}")
-    if len(told) < times / 4:
-        print(f"only {len(told)} votes before {times} kills: nothing was tried")
+        for item in lost(study, answered):
+            print(f"in the end: {item}")
+    if len(answered) < times / 4:
+        print(f"only {len(answered)} votes before {times} kills: nothing was tried")
 
 
 def kill_policy(path: str, seed: int, times: int) -> None:
@@ -135,8 +135,8 @@ def kill_policy(path: str, seed: int, times: int) -> None:
 
     kill(path, seed, times, vote_with_questions_out, begins=2.0)
     with Study.open(path) as study:
-        for each in strayed(study):
-            print(each)
+        for item in strayed(study):
+            print(item)
 
 
 def strayed(study: Study) -> list[str]:
@@ -150,29 +150,29 @@ def strayed(study: Study) -> list[str]:
     wrong = []
     for event in events:
         if "duel" in event.body:
-            asked = rule.propose(state, state.may_ask(None), event.number)
-            if asked.duel != event.body["duel"]:
-                wrong.append(f"event {event.number}: {event.body}, not {asked}")
+            request = rule.propose(state, state.may_ask(None), event.number)
+            if request.duel != event.body["duel"]:
+                wrong.append(f"event {event.number}: {event.body}, not {request}")
         state.apply(event)
         if "duel" in event.body:
             rule.accepted(state)
     return wrong
 
 
-def crowd(path: str, seed: int, writers: int, each: int) -> None:
+def crowd(path: str, seed: int, writers: int, votes: int) -> None:
     children = [
-        forked(path, random.Random(seed + place), each) for place in range(writers)
+        forked(path, random.Random(seed + number), votes) for number in range(writers)
     ]
     heard = [acknowledged(pipe) for _, pipe in children]
     for pid, _ in children:
         if os.waitpid(pid, 0)[1]:
             print("a voter failed")
-    numbers = [number for told in heard for number in told]
-    if len(numbers) != writers * each or len(set(numbers)) != len(numbers):
+    numbers = [number for answered in heard for number in answered]
+    if len(numbers) != writers * votes or len(set(numbers)) != len(numbers):
         print(f"{len(numbers)} questions, {len(set(numbers))} of them different")
     with Study.open(path) as study:
-        for told in heard:
-            for wrong in lost(study, told):
+        for votes_given in heard:
+            for wrong in lost(study, votes_given):
                 print(wrong)
 
 

@@ -23,8 +23,8 @@ def same(one, other) -> bool:
             same(vars(one)[name], vars(other)[name]) for name in vars(one)
         )
     if dataclasses.is_dataclass(one):
-        names = [each.name for each in dataclasses.fields(one)]
-        return all(same(getattr(one, each), getattr(other, each)) for each in names)
+        names = [field.name for field in dataclasses.fields(one)]
+        return all(same(getattr(one, name), getattr(other, name)) for name in names)
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(same(one[k], other[k]) for k in one)
     return one == other
@@ -39,11 +39,11 @@ def append(study, kind, body):
 
 def assert_replays(study: Study) -> None:
     """Hold a study against what its file says to somebody who opens it."""
-    with Study.open(study.path) as other:
+    with Study.open(study.path) as second:
         state = study._current()
-        assert same(state, other._current())
+        assert same(state, second._current())
     counted = state.wins + state.wins.T + state.ties + state.out
-    assert (state.told_pairs == counted).all()
+    assert (state.policy_pairs == counted).all()
     waiting = [x for x in state.requests.values() if x.issued < x.duel["votes"]]
     assert list(state.unissued.values()) == waiting
 
@@ -88,7 +88,7 @@ def mirrored(word):
     return {"left": "right", "right": "left"}.get(word, word)
 
 
-def told(study, judge, number, answer):
+def tell_answer(study, judge, number, answer):
     for _ in range(number):
         for ticket in study.ask(judge=judge):
             study.tell(ticket, answer(ticket))

@@ -30,7 +30,7 @@ class Client:
         """Send a request as it stands; return status, headers and content."""
         address = "127.0.0.1", self.port
         with closing(HTTPConnection(*address, timeout=PATIENCE)) as connection:
-            given = {name.replace("_", "-"): each for name, each in headers.items()}
+            given = {name.replace("_", "-"): item for name, item in headers.items()}
             connection.request(method, path, body, {"Host": self.host} | given)
             reply = connection.getresponse()
             return reply.status, reply.headers, reply.read()
@@ -43,13 +43,13 @@ class Client:
         sent = json.dumps({"judge": self.judge} | body).encode()
         given = {"Origin": f"http://{self.host}", "Content_Type": "application/json"}
         status, _, content = self.request("POST", f"/{TOKEN}/{deed}", sent, **given)
-        found = json.loads(content) if status in (200, 409) else content.decode()
-        return status, found
+        result = json.loads(content) if status in (200, 409) else content.decode()
+        return status, result
 
     def question(self):
-        status, found = self.post("question")
-        assert status == 200, found
-        return found["question"]
+        status, reply = self.post("question")
+        assert status == 200, reply
+        return reply["question"]
 
 
 @contextmanager

@@ -58,12 +58,12 @@ def mind(follower):
 
 def assert_policy_replays(study):
     """Hold a policy that went along against one that begins with the file."""
-    one = machine(study)
-    with Study.open(study.path) as other:
-        state = other._current()
-        other._rule = rule_of(other._settings)
-        again = mind(other._rule._followed(state))
-    for here, there in zip(jax.tree.leaves(one), jax.tree.leaves(again), strict=True):
+    first = machine(study)
+    with Study.open(study.path) as second:
+        state = second._current()
+        second._rule = rule_of(second._settings)
+        again = mind(second._rule._followed(state))
+    for here, there in zip(jax.tree.leaves(first), jax.tree.leaves(again), strict=True):
         np.testing.assert_array_equal(here, there)
 
 
@@ -75,13 +75,13 @@ def assert_policy_replays(study):
 def test_every_policy_asks_for_different_arms_and_replays(make, name):
     knows = declared(policies.get(name), "contextual")
     study = make(name, model=FEATURES) if knows else make(name)
-    rng, told = np.random.default_rng(5), 0
-    while told < 25 and (tickets := study.ask(2)):
+    rng, arguments = np.random.default_rng(5), 0
+    while arguments < 25 and (tickets := study.ask(2)):
         for ticket in reversed(tickets):  # In another order than they were asked.
             assert ticket.left != ticket.right
             assert ticket.rule == study._settings.policy
-            told += answer(study, ticket, rng)
-    assert told >= 25 or "settled" in study.resting
+            arguments += answer(study, ticket, rng)
+    assert arguments >= 25 or "settled" in study.resting
     assert_replays(study)
     assert_policy_replays(study)
     study.import_votes(Comparisons.from_wins([[0, 9], [1, 0]], arm_names=DRINKS[:2]))
@@ -124,7 +124,7 @@ def test_idle_rounds_are_counted_and_not_asked(make):
     assert study.status().idle_rounds == sum(body["duel"]["idle"] for body in events)
     assert study.status().idle_rounds > 0
     said = [body["reason"] for body in events if body["duel"]["idle"]]
-    assert all(" of exploitation" in each for each in said)
+    assert all(" of exploitation" in item for item in said)
     assert len(events) == study.comparisons().num_votes == 60
 
 
@@ -134,7 +134,7 @@ def test_a_batch_is_asked_vote_by_vote_and_waited_for(make):
     while more := study.ask(50):
         tickets += more
     assert "waits for the answers to" in study.resting
-    assert len({frozenset(each.shown) for each in tickets}) == 6 < len(tickets) / 2
+    assert len({frozenset(ticket.shown) for ticket in tickets}) == 6 < len(tickets) / 2
     for ticket in tickets[:-1]:
         study.tell(ticket, "left")
     assert study.ask() == []
@@ -159,10 +159,14 @@ def test_what_may_not_be_asked_is_replaced(make):
         assert {ticket.left, ticket.right} != {"tea", "coffee"}
         study.tell(ticket, "left")
         reasons.append(ticket.reason)
-    replaced = [each for each in reasons if "which may not be asked here" in each]
+    replaced = [reason for reason in reasons if "which may not be asked here" in reason]
     assert 0 < len(replaced) < 40
-    told = study._current().told
-    voided = [each for each in told if each.duel and not each.votes]
+    policy_events = study._current().policy_events
+    voided = [
+        policy_event
+        for policy_event in policy_events
+        if policy_event.duel and not policy_event.votes
+    ]
     assert len(voided) == len(replaced)
     assert_policy_replays(study)
 
@@ -194,7 +198,7 @@ def test_an_undone_vote_is_none_to_the_policy(make):
 
 def test_a_late_answer_about_a_retired_arm_is_kept_for_its_return(make):
     study = make("rucb", budget=None)
-    late = next(each for each in study.ask(9) if "milk" in (each.left, each.right))
+    late = next(item for item in study.ask(9) if "milk" in (item.left, item.right))
     study.retire_arm("milk")
     study.tell(late, "left")
     assert {"milk"}.isdisjoint(study.ask()[0].shown)
@@ -205,10 +209,10 @@ def test_a_late_answer_about_a_retired_arm_is_kept_for_its_return(make):
 
 def test_two_who_ask_in_turn_are_one(make):
     study, alone = make("d-ts", seed=3), make("d-ts", seed=3)
-    with Study.open(study.path) as other:
-        other._clock = study.clock
-        for place in range(12):
-            asker, teller = (study, other) if place % 2 else (other, study)
+    with Study.open(study.path) as second:
+        second._clock = study.clock
+        for number in range(12):
+            asker, teller = (study, second) if number % 2 else (second, study)
             (ticket,), (twin,) = asker.ask(), alone.ask()
             assert ticket == twin
             teller.tell(ticket, "right")
@@ -217,8 +221,8 @@ def test_two_who_ask_in_turn_are_one(make):
 
 
 def test_another_seed_asks_other_questions(make):
-    one, other = (make("random", seed=seed).ask(9) for seed in (0, 1))
-    assert [each.shown for each in one] != [each.shown for each in other]
+    first, second = (make("random", seed=seed).ask(9) for seed in (0, 1))
+    assert [item.shown for item in first] != [item.shown for item in second]
 
 
 @pytest.mark.slow
@@ -234,8 +238,8 @@ def test_a_study_over_a_model_of_an_older_program_goes_on(tmp_path):
             assert study.tell(question.number, "left")
             wins[question.left, question.right] += 1
         votes = machine(study)[0].beliefs.votes
-        found = np.asarray(votes.won + votes.lost.swapaxes(1, 2))[0]
-        assert np.array_equal(found, wins)
+        result = np.asarray(votes.won + votes.lost.swapaxes(1, 2))[0]
+        assert np.array_equal(result, wins)
         (ticket,) = study.ask()
         assert study.tell(ticket, "left")
         assert study.comparisons().num_votes == 13
@@ -258,9 +262,9 @@ def test_a_study_of_an_older_program_goes_on(tmp_path):
             (ticket,) = study.ask()
             study.tell(ticket, "left" if rng.random() < 0.7 else "right")
         assert study.comparisons().num_votes == 52
-        told = machine(study)[0].pairs["wins"]
-        assert np.array_equal(told, study.comparisons().wins)
-        assert np.all(told >= wins)
+        answered = machine(study)[0].pairs["wins"]
+        assert np.array_equal(answered, study.comparisons().wins)
+        assert np.all(answered >= wins)
         assert_policy_replays(study)
 
 
@@ -300,7 +304,7 @@ def test_a_policy_that_was_interrupted_is_told_nothing_twice(make, monkeypatch):
     follow = PolicyFollower.follow
 
     def interrupted(self, state):
-        self._follow(state.told[self._read :])
+        self._follow(state.policy_events[self._read :])
         raise KeyboardInterrupt
 
     for turn in range(30):

@@ -26,7 +26,7 @@ def vote(study, rng, number=1):
 
 def counted(study):
     """Return wins and ties by name from the history, written again in plain Python."""
-    asked, said, names, twins, gone, imports = {}, {}, [], {}, set(), {}
+    arguments, said, names, twins, gone, imports = {}, {}, [], {}, set(), {}
     for event in study.events():
         body, kind = event.body, event.kind
         if kind == "created":
@@ -34,20 +34,20 @@ def counted(study):
         elif kind == "arm added":
             names.append([body["name"]])
         elif kind == "asked":
-            asked[body["question"]] = names[body["left"]], names[body["right"]]
+            arguments[body["question"]] = names[body["left"]], names[body["right"]]
         elif kind == "answered":
             said[body["question"]] = body["answer"]
         elif kind == "undone":
             del said[body["question"]]
         elif kind == "withdrawn":
-            asked.pop(body["question"], None)
+            arguments.pop(body["question"], None)
         elif kind == "imported":
             rows = [(names[a], names[b], *n) for a, b, *n in body["counts"]]
             imports[event.number] = rows
         elif kind == "import undone":
             del imports[body["event"]]
         elif kind == "arm renamed":
-            (box,) = (each for each in names if each[0] == body["name"])
+            (box,) = (name for name in names if name[0] == body["name"])
             box[0] = body["to"]
         elif kind == "arms merged":
             twins[body["name"]] = body["into"]
@@ -61,17 +61,17 @@ def counted(study):
 
     wins, ties = {}, {}
     rows = [
-        (*asked[number], *(int(word == each) for each in WORDS[:3]))
+        (*arguments[number], *(int(word == item) for item in WORDS[:3]))
         for number, word in said.items()
-        if number in asked
+        if number in arguments
     ]
     for first, second, won, lost, tied in [*rows, *sum(imports.values(), [])]:
         pair = named(first), named(second)
         if pair[0] == pair[1]:
             continue
-        for (one, other), number in ((pair, won), (pair[::-1], lost)):
-            wins[one, other] = wins.get((one, other), 0) + number
-            ties[one, other] = ties.get((one, other), 0) + tied
+        for (one, another), number in ((pair, won), (pair[::-1], lost)):
+            wins[one, another] = wins.get((one, another), 0) + number
+            ties[one, another] = ties.get((one, another), 0) + tied
     return wins, ties
 
 
@@ -79,10 +79,10 @@ def assert_counts(study):
     """Hold the tables of a study against its history."""
     state = study._current()
     wins, ties = counted(study)
-    for place, one in enumerate(state.arms):
-        for at, other in enumerate(state.arms):
-            assert state.wins[place, at] == wins.get((one, other), 0)
-            assert state.ties[place, at] == ties.get((one, other), 0)
+    for index, first in enumerate(state.arms):
+        for at, second in enumerate(state.arms):
+            assert state.wins[index, at] == wins.get((first, second), 0)
+            assert state.ties[index, at] == ties.get((first, second), 0)
     assert_replays(study)
 
 
@@ -133,7 +133,7 @@ def test_duels_between_merged_arms_use_the_budget_and_count_for_neither(make):
     state = study._current()
     between = [x for x in state.questions.values() if {x.left, x.right} == {0, 1}]
     assert state.num_within + state.num_votes == 5
-    assert state.num_within == sum(each.answer is not None for each in between) > 0
+    assert state.num_within == sum(item.answer is not None for item in between) > 0
     assert study.status().votes == state.wins.sum() == 5 - state.num_within
     # What was out between the two is asked no more; what comes late is no vote.
     study.tell(late, "right")
@@ -197,30 +197,30 @@ def test_what_cannot_be_done_stores_nothing(make, deed, words):
 def test_votes_of_other_studies_count_once(tmp_path):
     rng = random.Random(1)
     judging = Judging(both_orders="tie")
-    with Study.create(tmp_path / "own", DRINKS, "balanced", judging=judging) as own:
-        vote(own, rng, 20)
-        own.copy(tmp_path / "copy")
-        mine = own._current().num_votes
-        own.undo(1)
-        own.export(tmp_path / "own.jsonl")
+    with Study.create(tmp_path / "own", DRINKS, "balanced", judging=judging) as given:
+        vote(given, rng, 20)
+        given.copy(tmp_path / "copy")
+        mine = given._current().num_votes
+        given.undo(1)
+        given.export(tmp_path / "own.jsonl")
         with Study.open(tmp_path / "copy") as copy:
             vote(copy, rng, 20)
             more = copy._current().num_votes - mine
             copy.export(tmp_path / "copy.jsonl")
         assert more > 0
         # What was undone here does not come back; what was answered there comes once.
-        assert own.import_study(tmp_path / "copy") == (more, mine)
-        number = own.events()[-1].number
-        assert own.import_study(tmp_path / "copy.jsonl") == (0, mine + more)
-        assert own.import_study(tmp_path / "own.jsonl")[0] == 0
+        assert given.import_study(tmp_path / "copy") == (more, mine)
+        number = given.events()[-1].number
+        assert given.import_study(tmp_path / "copy.jsonl") == (0, mine + more)
+        assert given.import_study(tmp_path / "own.jsonl")[0] == 0
         with Study.open(tmp_path / "copy") as copy:
             vote(copy, rng, 10)
             newer = copy._current().num_votes - mine - more
-        assert own.import_study(tmp_path / "copy") == (newer, mine + more)
-        assert own.undo_import(number)
-        assert own.import_study(tmp_path / "copy") == (more, mine + newer)
-        assert own._current().num_imported == more + newer
-        assert_replays(own)
+        assert given.import_study(tmp_path / "copy") == (newer, mine + more)
+        assert given.undo_import(number)
+        assert given.import_study(tmp_path / "copy") == (more, mine + newer)
+        assert given._current().num_imported == more + newer
+        assert_replays(given)
 
 
 def test_imports_of_others_come_along_once(tmp_path):
@@ -242,8 +242,8 @@ def test_imports_of_others_come_along_once(tmp_path):
     vote(one, random.Random(4), 1)
     one.restore_arm("a")
     refused("other must be an arm of the study.*'a'", two.import_study, one.path)
-    for each in (one, two, three):
-        each.close()
+    for item in (one, two, three):
+        item.close()
 
 
 def test_what_is_no_history_is_refused(make, tmp_path):
@@ -259,22 +259,22 @@ def test_what_is_no_history_is_refused(make, tmp_path):
 
 
 def test_a_late_arm_has_its_share_and_begins_in_the_middle(make):
-    arms = [f"arm {place}" for place in range(5)]
+    arms = [f"arm {number}" for number in range(5)]
     study = make(arms=arms, seed=4)
     wins = 20 * np.triu(np.ones((5, 5)), 1)
     study.import_votes(Comparisons.from_wins(wins, arm_names=arms))
     study.add_arm("late", share=0.8)
     tickets = study.ask(90)
-    late = [each for each in tickets if "late" in (each.left, each.right)]
+    late = [ticket for ticket in tickets if "late" in (ticket.left, ticket.right)]
     # The median arm has 80 votes; 72 of 90 with a standard deviation of 3.8.
     assert 55 < len(late) < 80
     assert {late[0].left, late[0].right} == {"late", "arm 2"}
     more = study.ask(100)
-    late = [each for each in tickets + more if "late" in (each.left, each.right)]
+    late = [item for item in tickets + more if "late" in (item.left, item.right)]
     # Then it is asked about as often as any other: 2 of 6, of the rest.
     assert 80 <= len(late) < 150
     # Without a vote it has met all others as often.
-    met = [sum(arm in (each.left, each.right) for each in late[:60]) for arm in arms]
+    met = [sum(arm in (item.left, item.right) for item in late[:60]) for arm in arms]
     assert max(met) - min(met) <= 1
     refused("share must be in", study.add_arm, "later", share=1.0)
     with pytest.raises(StudyError, match="share must be left out where d-ts"):
@@ -310,7 +310,7 @@ def test_answers_are_a_table_that_is_read_back(tmp_path, monkeypatch):
             pd.DataFrame, "to_parquet", lambda frame, path, index: frame.to_csv(path)
         )
         study.export_votes(tmp_path / "votes.parquet")
-    names = {each.name for each in tmp_path.iterdir()}
+    names = {file.name for file in tmp_path.iterdir()}
     assert names == {"a", "votes.csv", "votes.parquet"}
     with Study.create(tmp_path / "empty", DRINKS, "balanced") as study:
         assert len(study.to_dataframe()) == 0
@@ -337,17 +337,17 @@ def test_verify_finds_questions_that_were_not_its_own(make, policy, options):
     assert verify_study(study.path) == verify_study(study.path)
     assert verify_study(study.path).questions == number
     assert verify_study(study.path).foreign == ()
-    (own,) = study.ask(judge="Bob")
-    study.withdraw(own)
+    (given,) = study.ask(judge="Bob")
+    study.withdraw(given)
     with study._writing():
         body = {"question": number + 2, "left": 3, "right": 1, "rule": "mine"}
         append(study, "asked", body | {"reason": "", "lease": 3600.0})
     vote(study, rng, 5)
-    found = verify_study(study.path)
-    (foreign,) = found.foreign
+    verified = verify_study(study.path)
+    (foreign,) = verified.foreign
     assert foreign.question == number + 2
-    assert foreign.asked == "water against coffee for mine"
-    assert foreign.own != foreign.asked
+    assert foreign.actual == "water against coffee for mine"
+    assert foreign.expected != foreign.actual
     done = invoke(["study", "verify", str(study.path)])
     assert done.exit_code == 2
     assert f"question {number + 2}: water against coffee for mine" in done.stdout
@@ -357,9 +357,9 @@ def test_the_command_changes_arms_and_imports_studies(tmp_path):
     path, copy = (str(tmp_path / name) for name in ("a.study", "b.study"))
 
     def done(*line, code=0):
-        found = invoke(["study", *line])
-        assert found.exit_code == code, found.stderr
-        return found.stdout + found.stderr
+        result = invoke(["study", *line])
+        assert result.exit_code == code, result.stderr
+        return result.stdout + result.stderr
 
     done("new", path, "--arms", ",".join(DRINKS), "--policy", "balanced")
     done("ask", path, "-n", "4")

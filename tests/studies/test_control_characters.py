@@ -39,8 +39,8 @@ def refused(name, character, does):
     with pytest.raises(StudyError) as caught:
         does()
     said = str(caught.value)
-    place = f"has U+{ord(character[0]):04X} at position 2"
-    assert said.startswith(f"{name} must be without control characters, and {place}")
+    index = f"has U+{ord(character[0]):04X} at position 2"
+    assert said.startswith(f"{name} must be without control characters, and {index}")
     assert said.endswith("leave it out")
     assert CONTROL.search(said) is None and "\n" not in said
 
@@ -103,7 +103,7 @@ def test_items_name_the_row(tmp_path):
     assert Items(path).contexts == ("one\ntwo",)
     for name in ("arm", "context"):
         row = {"arm": "a", "context": "two", "text": "z"} | {name: "be\x1ba"}
-        path.write_text("".join(json.dumps(each) + "\n" for each in (*rows, row)))
+        path.write_text("".join(json.dumps(item) + "\n" for item in (*rows, row)))
         refused("items[2]", "\x1b", lambda: Items(path))
 
 
@@ -169,9 +169,9 @@ def old(tmp_path):
 
     def dirty(value):
         if isinstance(value, dict):
-            return {dirty(name): dirty(each) for name, each in value.items()}
+            return {dirty(name): dirty(item) for name, item in value.items()}
         if isinstance(value, list):
-            return [dirty(each) for each in value]
+            return [dirty(item) for item in value]
         return OLD.get(value, value) if isinstance(value, str) else value
 
     path = tmp_path / "old.study"
@@ -183,7 +183,7 @@ def old(tmp_path):
             digest = log.append(event, digest).digest
     log.close()
     with Study.open(path) as study:
-        assert any("\x1b" in str(each.body.get("judge")) for each in study.events())
+        assert any("\x1b" in str(event.body.get("judge")) for event in study.events())
     return path
 
 
@@ -200,8 +200,8 @@ COMMANDS = [
 @pytest.mark.parametrize("words", COMMANDS, ids=map(" ".join, COMMANDS))
 def test_old_names_are_written_out_wherever_they_are_printed(old, words):
     command, *others = words
-    others = [str(old.with_name("votes.csv")) if each == "VOTES" else each
-              for each in others]  # fmt: skip
+    others = [str(old.with_name("votes.csv")) if second == "VOTES" else second
+              for second in others]  # fmt: skip
     done = invoke(["study", command, str(old), *others], env={"COLUMNS": "240"})
     assert done.exit_code in (0, 2), done.stderr
     for text in (done.stdout, done.stderr):
@@ -228,22 +228,22 @@ def test_old_studies_are_sound_and_go_on(old, tmp_path):
     assert check_study(old).fault == ""
     assert verify_study(old).foreign == ()
     with Study.open(old) as study:
-        digests = [each.digest for each in study.events()]
+        digests = [event.digest for event in study.events()]
         study.rename_arm("be\\u001b[31ma", "tea")
         study.restore_arm("w\\u009bx")
         study.set_judge("Bob\\r\\n", limit=30)
         for ticket in study.ask(3, judge="Cyd"):
             study.tell(ticket, "left", judge="Cyd")
-        assert [each.digest for each in study.events()][: len(digests)] == digests
+        assert [event.digest for event in study.events()][: len(digests)] == digests
         assert "tea" in study.arms
         assert_replays(study)
         # As a file and as an export it is the same study: each vote counts once.
         study.export(tmp_path / "events.jsonl")
         votes = study.status().votes
     arms = ["tea", "cof\\nfee", "\\u202emilk", "w\\u009bx", "cocoa"]
-    with Study.create(tmp_path / "other.study", arms, "balanced") as other:
-        assert other.import_study(old.with_name("old.study"))[0] >= votes
-        assert other.import_study(tmp_path / "events.jsonl")[0] == 0
+    with Study.create(tmp_path / "other.study", arms, "balanced") as second:
+        assert second.import_study(old.with_name("old.study"))[0] >= votes
+        assert second.import_study(tmp_path / "events.jsonl")[0] == 0
 
 
 def test_an_answer_behind_a_fault_is_written_out(study):

@@ -58,8 +58,8 @@ def old(path, tmp_path):
             BEGIN SELECT RAISE(ABORT, 'never deleted'); END;
             """
         )
-        rows = [(each.number, each.time, each.kind, json.dumps(each.body))
-                for each in events]  # fmt: skip
+        rows = [(event.number, event.time, event.kind, json.dumps(event.body))
+                for event in events]  # fmt: skip
         made.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", rows)
     return old
 
@@ -78,13 +78,13 @@ def test_no_flipped_bit_gives_another_vote(path, tmp_path):
         events = study.events()
     number = 0
     for _ in range(FLIPS):
-        place = rng.randrange(8 * len(whole))
+        index = rng.randrange(8 * len(whole))
         data = bytearray(whole)
-        data[place // 8] ^= 1 << place % 8
+        data[index // 8] ^= 1 << index % 8
         flipped.write_bytes(data)
         try:
             with Study.open(flipped) as study:
-                assert study.events() == events, f"bit {place}"
+                assert study.events() == events, f"bit {index}"
         except BayesduelError as error:
             number += 1
             assert "\n" not in str(error)
@@ -193,9 +193,9 @@ def test_events_that_cannot_follow_are_said_and_what_came_before_is_saved(
     assert str(raised.value).startswith(said)
     assert words in str(raised.value)
     refused("more>.study: event 6 of the study is broken", verify_study, study.path)
-    found = check_study(study.path)
-    assert [*found.events] == before and words in found.fault
-    found.save(tmp_path / "saved.study")
+    report = check_study(study.path)
+    assert [*report.events] == before and words in report.fault
+    report.save(tmp_path / "saved.study")
     with Study.open(tmp_path / "saved.study") as saved:
         assert saved.events() == before
 
@@ -203,11 +203,13 @@ def test_events_that_cannot_follow_are_said_and_what_came_before_is_saved(
 def test_an_old_study_is_chained_when_it_is_written_to(old, path):
     with Study.open(path) as study:
         events, votes = study.events(), study.comparisons().wins
-    with Study.open(old) as study, Study.open(old) as other:
-        assert [each[:4] for each in study.events()] == [each[:4] for each in events]
+    with Study.open(old) as study, Study.open(old) as second:
+        assert [event[:4] for event in study.events()] == [
+            event[:4] for event in events
+        ]
         study.tell(study.ask()[0], "left")
-        assert other.comparisons().num_votes == study.comparisons().num_votes
-        other.undo(other.events()[-1].body["question"])
+        assert second.comparisons().num_votes == study.comparisons().num_votes
+        second.undo(second.events()[-1].body["question"])
         assert (study.comparisons().wins == votes).all()
         assert_replays(study)
     with closing(sqlite3.connect(old)) as connection:
@@ -231,7 +233,7 @@ def test_one_file_holds_what_was_acknowledged(path, tmp_path):
     """Nothing of another process is needed: also while it is open, or was killed."""
     with Study.open(path) as study:
         study.tell(study.ask()[0], "left")
-        beside = [each.name for each in tmp_path.iterdir()]
+        beside = [file.name for file in tmp_path.iterdir()]
         assert beside == [path.name]
         with Study.open(shutil.copy(path, tmp_path / "copied.study")) as copied:
             assert copied.events() == study.events()
@@ -309,7 +311,7 @@ def test_votes_are_private(path, tmp_path):
 def test_questions_are_stored_in_parts(path, monkeypatch):
     """Others get their turn within an `ask` of thousands; a failure keeps the first."""
     with Study.open(path) as study:
-        stored = study._asked
+        stored = study._next_tickets
         calls = []
 
         def fail_at_the_third(count, *rest):
@@ -318,10 +320,10 @@ def test_questions_are_stored_in_parts(path, monkeypatch):
                 raise OutputWriteError("the disk is full")
             return stored(count, *rest)
 
-        monkeypatch.setattr(study, "_asked", fail_at_the_third)
+        monkeypatch.setattr(study, "_next_tickets", fail_at_the_third)
         tickets = study.ask(250)
         assert calls == [100, 100, 50]
-        assert [each.number for each in tickets] == list(range(9, 209))
+        assert [ticket.number for ticket in tickets] == list(range(9, 209))
         assert study.resting == "the disk is full"
         assert_replays(study)
 
@@ -353,10 +355,10 @@ def first_lost(data, damaged, events):
     """Return how many events come before the first one that is on no sound page."""
     pages = [data[at : at + PAGE] for at in range(0, len(data), PAGE)]
     sound = [page for page in pages if page in damaged]
-    for place, event in enumerate(events):
+    for index, event in enumerate(events):
         # The checksum of an event stands at the end of its record.
         if not any(event.digest.encode() in page for page in sound):
-            return place
+            return index
     return len(events)
 
 
@@ -390,22 +392,22 @@ def test_all_events_before_the_first_lost_page_are_saved(original, tmp_path, dam
     path, saved = tmp_path / "damaged.study", tmp_path / "saved.study"
     damaged = damage(data)
     path.write_bytes(damaged)
-    found = check_study(path)
-    many = len(found.events)
+    report = check_study(path)
+    many = len(report.events)
     assert many >= first_lost(data, damaged, events)
-    assert [*found.events] == events[:many]
+    assert [*report.events] == events[:many]
     assert many > len(events) * 0.44
     # The table that says so lies on the third page.
     held = f"; the file held {len(events)} events"
     knows = many < len(events) and data[2 * PAGE : 3 * PAGE] in damaged
-    assert found.fault and found.fault.endswith(held) == knows
-    found.save(saved)
+    assert report.fault and report.fault.endswith(held) == knows
+    report.save(saved)
     with Study.open(saved) as study:
         assert study.events() == events[:many]
-        assert study.status().votes == found.votes
+        assert study.status().votes == report.votes
         assert study.ask()
     assert path.read_bytes() == damaged
-    assert {each.name for each in tmp_path.iterdir()} == {path.name, saved.name}
+    assert {file.name for file in tmp_path.iterdir()} == {path.name, saved.name}
 
 
 @pytest.mark.parametrize("name", [
@@ -423,12 +425,12 @@ def test_what_lies_behind_a_hole_is_said(original, tmp_path):
     data, events = original
     path = tmp_path / "damaged.study"
     path.write_bytes(DAMAGES["zeros in the middle"](data))
-    found = check_study(path)
-    many = len(found.events)
-    assert 0 < len(found.later) < len(events) - many
+    report = check_study(path)
+    many = len(report.events)
+    assert 0 < len(report.later) < len(events) - many
     # Of the first one behind the hole nobody knows what it follows on.
-    assert [*found.later] == events[-len(found.later) :]
-    answers = [each for each in found.later if each.kind == "answered"]
+    assert [*report.later] == events[-len(report.later) :]
+    answers = [item for item in report.later if item.kind == "answered"]
     done = invoke(["study", "check", str(path), "--salvage", str(tmp_path / "new")])
     assert done.exit_code == 2
     assert done.stdout.count("behind the fault") == len(answers)
@@ -448,9 +450,9 @@ def test_events_that_fill_several_pages_are_found(tmp_path):
         path.write_bytes(damaged)
         assert [*check_study(path).events] == events
     path.write_bytes(data[: len(data) // 2])
-    found = check_study(path).events
-    assert 16 <= len(found) <= 22
-    assert [*found] == events[: len(found)]
+    report = check_study(path).events
+    assert 16 <= len(report) <= 22
+    assert [*report] == events[: len(report)]
 
 
 def test_times_may_be_whole_seconds(make, tmp_path):
@@ -468,24 +470,26 @@ def test_a_fault_in_an_event_is_not_covered_up(original, tmp_path):
     """An answer that was changed in a file without a header stays refused."""
     data, events = original
     path = tmp_path / "damaged.study"
-    event = next(each for each in events[900:] if each.body.get("answer") == "left")
+    event = next(event for event in events[900:] if event.body.get("answer") == "left")
     at = data.rindex(event.digest.encode())
     start = data.rindex(b'"left"', 0, at)
     wrong = data[:start] + b'"lift"' + data[start + 6 :]
     path.write_bytes(bytes(100) + wrong[100:])
-    found = check_study(path)
-    assert [*found.events] == events[: event.number - 1]
-    assert found.fault.startswith(f"event {event.number} of the study is broken: its c")
-    assert len(found.later) == len(events) - event.number
+    report = check_study(path)
+    assert [*report.events] == events[: event.number - 1]
+    assert report.fault.startswith(
+        f"event {event.number} of the study is broken: its c"
+    )
+    assert len(report.later) == len(events) - event.number
 
 
 def test_a_file_that_holds_no_event_is_said(tmp_path):
     path = tmp_path / "other.study"
     for content in (b"", b"left,right\n" * 999, noise(20_000), bytes(20_000)):
         path.write_bytes(content)
-        found = check_study(path)
-        assert (found.events, found.later) == ((), ())
-        assert found.fault
+        report = check_study(path)
+        assert (report.events, report.later) == ((), ())
+        assert report.fault
 
 
 def test_what_a_killed_writer_left_is_taken_back_in_a_copy(study, tmp_path):
@@ -495,11 +499,11 @@ def test_what_a_killed_writer_left_is_taken_back_in_a_copy(study, tmp_path):
     assert subprocess.run(program, capture_output=True).returncode == -9
     copied = tmp_path / "copied"
     copied.mkdir()
-    for each in study.path.parent.glob(f"{study.path.name}*"):
-        shutil.copy(each, copied)
-    content = {each: each.read_bytes() for each in copied.iterdir()}
+    for file in study.path.parent.glob(f"{study.path.name}*"):
+        shutil.copy(file, copied)
+    content = {file: file.read_bytes() for file in copied.iterdir()}
     assert len(content) == 2
-    found = check_study(Path(copied, study.path.name))
-    assert [*found.events] == before
-    assert found.fault == ""
-    assert {each: each.read_bytes() for each in copied.iterdir()} == content
+    report = check_study(Path(copied, study.path.name))
+    assert [*report.events] == before
+    assert report.fault == ""
+    assert {file: file.read_bytes() for file in copied.iterdir()} == content

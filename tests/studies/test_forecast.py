@@ -60,9 +60,9 @@ def test_votes_until_a_name_are_those_of_the_rule(make):
 def test_more_votes_leave_fewer_to_ask(make):
     early, late = make(delta=0.001), make(delta=0.001, wins=5 * WINS)
     first, second = early.forecast(num_runs=100), late.forecast(num_runs=100)
-    for one, other in zip(first.lines, second.lines, strict=True):
+    for one, another in zip(first.lines, second.lines, strict=True):
         assert one.lower is not None and one.lower > 0
-        assert (other.median or 0) < (one.median or 10**6)
+        assert (another.median or 0) < (one.median or 10**6)
     sure = make(wins=50 * WINS).forecast()
     assert [line.upper for line in sure.lines] == [0, 0]
     assert "it names an arm now" in str(sure)
@@ -81,13 +81,13 @@ def test_ties_take_votes(make):
 
 
 def test_what_is_simulated_differently_is_said(make):
-    asked = {"num_runs": 9, "most_votes": 300}
-    assert make(budget=50).forecast(**asked).remarks == ()
-    scale = make("information", model="bradley-terry").forecast(**asked)
+    results = {"num_runs": 9, "most_votes": 300}
+    assert make(budget=50).forecast(**results).remarks == ()
+    scale = make("information", model="bradley-terry").forecast(**results)
     assert [line.rule for line in scale.lines] == ["anytime"]
     assert "the pair with the fewest votes" in scale.remarks[0]
     assert "posterior rule" in scale.remarks[1]
-    blocked = make(blocked=[("tea", "milk")]).forecast(**asked)
+    blocked = make(blocked=[("tea", "milk")]).forecast(**results)
     assert "blocked" in blocked.remarks[0]
 
 
@@ -117,12 +117,12 @@ def test_an_audit_says_who_stood_in(make):
 
 def test_forecasts_beyond_what_was_simulated(make):
     study = make(wins=np.ones((4, 4)) - np.eye(4), budget=30, delta=1e-9)
-    found = study.forecast(most_votes=20, num_runs=50)
-    line = found.lines[0]
+    foreseen = study.forecast(most_votes=20, num_runs=50)
+    line = foreseen.lines[0]
     assert (line.lower, line.median, line.upper) == (None, None, None)
     assert (line.undecided, line.within_budget) == (1.0, 0.0)
     words = "more than 20 votes more, in 100% of the simulated studies"
-    assert found.words(line) == words
+    assert foreseen.words(line) == words
     refused("most_votes must be", study.forecast, most_votes=0)
     refused(r"probability must be in \(0, 1\)", study.forecast, 1.0)
 
@@ -144,9 +144,9 @@ def test_status_lines_and_page_have_it(make):
 @pytest.mark.usefixtures("uncompiled")
 def test_an_audit_has_the_design_of_the_study(make):
     study = make(delta=0.2, budget=150)
-    found = study.audit_stopping(num_runs=4)
-    assert (found.policy, found.delta, found.budget) == ("balanced", 0.2, 150)
-    assert found.rules[0].instance == f"draws given {WINS.sum()} votes"
+    audit = study.audit_stopping(num_runs=4)
+    assert (audit.policy, audit.delta, audit.budget) == ("balanced", 0.2, 150)
+    assert audit.rules[0].instance == f"draws given {WINS.sum()} votes"
     assert study.audit_stopping(num_runs=4, budget=20).budget == 20
 
 
@@ -155,17 +155,17 @@ def test_simulated_studies_go_on_as_the_study_does(make):
     """The next pair after votes from before: asked, and simulated."""
     state = make("d-ts")._current()
     policy, pairs = get("d-ts"), np.triu_indices(4, 1)
-    asked = np.zeros((4, 4), dtype=int)
+    request = np.zeros((4, 4), dtype=int)
     follower = PolicyFollower(policy, state)
     for number in range(1500):
         state.last = number + 99
         duel = follower.next_duel(state)
         first, second = sorted((duel["first"], duel["second"]))
-        asked[first, second] += 1
+        request[first, second] += 1
     asking = asking_kernel("d-ts", 4, 10, rounds=int(WINS.sum()))
     given = asking.kernel, 4, range(1500), forecast._votes_of(state)
     simulated = first_duels(*given, manner=asking.manner)
-    both = np.array([asked[pairs], simulated[pairs]])
+    both = np.array([request[pairs], simulated[pairs]])
     assert both.sum(axis=1).tolist() == [1500, 1500]
     both = both[:, both.sum(axis=0) > 10]
     assert chi2_contingency(both).pvalue > FALSE_ALARM
@@ -187,8 +187,8 @@ def test_intervals_hold_where_the_model_does(make):
         line = study.forecast(num_runs=100, most_votes=1000).lines[0]
         state, rule = study._current(), AnytimeEvidence(0.2, weight=0.25)
         (came,) = votes_needed(state, rule, matrix[None], 1000, 10**6 + number)
-        low, high = (math.inf if each is None else each
-                     for each in (line.lower, line.upper))  # fmt: skip
+        low, high = (math.inf if item is None else item
+                     for item in (line.lower, line.upper))  # fmt: skip
         # What was decided before cannot be missed.
         if high > 0:
             inside.append(low <= came <= high)
@@ -206,9 +206,9 @@ def test_intervals_hold_where_the_model_does(make):
 def test_votes_left_are_those_of_budget_and_cost(make, budget, cost, left):
     terms = Judging(both_orders="nothing"), Spending(cost=cost, price=0.5)
     study = make(judging=terms[0], spending=terms[1], budget=budget)
-    for place in range(12):
+    for number in range(12):
         (ticket,) = study.ask(judge="Ada")
         better = "left" if ticket.left < ticket.right else "right"
-        study.tell(ticket, "left" if place in (2, 3, 8, 9) else better)
+        study.tell(ticket, "left" if number in (2, 3, 8, 9) else better)
     assert study._current().num_nothing == 2 and study._current().spent == 6.0
     assert votes_left(study._current()) == left

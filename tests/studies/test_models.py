@@ -27,7 +27,7 @@ THREE = ("tea", "left", "milk")  # The name of an arm may be a word for an answe
 
 def answered(study, number=14):
     """Answer questions; one is skipped, one withdrawn, one undone, one arm retired."""
-    told = []
+    results = []
     for turn in range(number):
         judge = ("ann", "bob")[turn % 2]
         (ticket,) = study.ask(1, judge=judge, context={"turn": turn % 3} or None)
@@ -39,8 +39,8 @@ def answered(study, number=14):
         if turn == 5:
             study.withdraw(ticket)
             continue
-        told.append((ticket.left, ticket.right, answer, judge, turn % 3))
-    return told
+        results.append((ticket.left, ticket.right, answer, judge, turn % 3))
+    return results
 
 
 def test_votes_come_with_their_judges(tmp_path):
@@ -50,21 +50,21 @@ def test_votes_come_with_their_judges(tmp_path):
         judges = {"judge": ["x", "y", "y"]}
         given = ["tea"] * 3, ["milk"] * 3, ["right"] * 3
         study.import_votes(Comparisons.from_votes(*given, columns=judges))
-        told = answered(study)
+        votes_given = answered(study)
         votes = study.comparisons(judged=True)
-        assert votes.num_votes == len(told) == study.comparisons().num_votes - 3
+        assert votes.num_votes == len(votes_given) == study.comparisons().num_votes - 3
         assert votes.order_known and votes.labels["judge"] == ("ann", "bob")
         counted = np.zeros((3, 3, 3, 2, 3))
-        for left, right, answer, judge, turn in told:
+        for left, right, answer, judge, turn in votes_given:
             pair = THREE.index(left), THREE.index(right)
             said = ("left", "right", "tie").index(answer)
             counted[*pair, said, ("ann", "bob").index(judge), turn] += 1
-        found = np.zeros_like(counted)
+        result = np.zeros_like(counted)
         for row, counts in enumerate(votes.counts):
             context = votes.labels["context"][votes.columns["context"][row]]
             turn, judge = int(context[-2]), votes.columns["judge"][row]
-            found[votes.first[row], votes.second[row], :, judge, turn] += counts
-        np.testing.assert_array_equal(found, counted)
+            result[votes.first[row], votes.second[row], :, judge, turn] += counts
+        np.testing.assert_array_equal(result, counted)
         study.retire_arm("milk")
         left = study.comparisons(judged=True)
         assert left.arm_names == THREE[:2]
@@ -138,12 +138,12 @@ def test_a_study_knows_the_features_of_its_arms(tmp_path, policy):
         answer(study, 3)
         votes = study.comparisons()
         assert votes.arm_names == ("tea", "coffee", "milk")
-        found = study.status()
-        assert found.model == repr(LinearUtilities(FEATURES[[0, 1, 3]]))
+        status = study.status()
+        assert status.model == repr(LinearUtilities(FEATURES[[0, 1, 3]]))
         # What the votes that are left tell, under the features of these arms.
-        own = fit(LinearUtilities(FEATURES[[0, 1, 3]]), votes)
-        best = own.winner_shares()["condorcet"]
-        shares = {each.arm: each.condorcet for each in found.standings}
+        posterior = fit(LinearUtilities(FEATURES[[0, 1, 3]]), votes)
+        best = posterior.winner_shares()["condorcet"]
+        shares = {standing.arm: standing.condorcet for standing in status.standings}
         given = [shares[name] for name in votes.arm_names]
         np.testing.assert_allclose(given, best, atol=0.05)
         refused("name must have features", study.add_arm, "juice")
@@ -197,12 +197,15 @@ def votes_of_a_study(policy, seed, rng):
 def test_pairs_meet_as_often_as_in_simulations(name):
     policy = policies.get(name)
     rng = np.random.default_rng(11)
-    asked = np.array([votes_of_a_study(policy, seed, rng) for seed in range(STUDIES)])
+    request = np.array([votes_of_a_study(policy, seed, rng) for seed in range(STUDIES)])
     options = {"runs": range(1000), "checkpoints": np.array([ROUNDS]), "seed": 3}
-    found = run_chunk(PairwiseEnvironment(MATRIX, shuffle=False), policy, **options)
+    result = run_chunk(PairwiseEnvironment(MATRIX, shuffle=False), policy, **options)
     row, column = np.triu_indices(4, 1)
     # Rounds of {i, j} stand in the upper half.
-    simulated = found.ledger["plays"][:, -1, row, column]
-    pairs = [*zip(asked.T, simulated.T, strict=True), (asked.sum(1), simulated.sum(1))]
+    simulated = result.ledger["plays"][:, -1, row, column]
+    pairs = [
+        *zip(request.T, simulated.T, strict=True),
+        (request.sum(1), simulated.sum(1)),
+    ]
     results = [stats.ttest_ind(*pair, equal_var=False).pvalue for pair in pairs]
     assert min(results) > FALSE_ALARM / len(results)

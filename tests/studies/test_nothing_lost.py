@@ -58,10 +58,10 @@ def test_threads_share_one_study(study):
             study.tell(ticket, "left")
 
     voters = [threading.Thread(target=vote) for _ in range(6)]
-    for each in voters:
-        each.start()
-    for each in voters:
-        each.join()
+    for voter in voters:
+        voter.start()
+    for voter in voters:
+        voter.join()
     assert study.comparisons().num_votes == 30
     assert_replays(study)
 
@@ -99,7 +99,7 @@ def test_no_room_for_a_copy_leaves_no_file(study, tmp_path, name):
     study.ask(20, context="x" * 10**3)
     with room_for(10**4), pytest.raises(OutputWriteError):
         getattr(study, name)(tmp_path / "other")
-    assert [each.name for each in tmp_path.iterdir()] == [study.path.name]
+    assert [file.name for file in tmp_path.iterdir()] == [study.path.name]
     getattr(study, name)(tmp_path / "other")
 
 
@@ -121,9 +121,9 @@ def test_a_copy_taken_meanwhile_is_a_study(study, tmp_path):
     voter.start()
     try:
         # Another process would do the same: through a connection of its own.
-        with Study.open(study.path) as other:
+        with Study.open(study.path) as second:
             for number in range(3):
-                other.copy(tmp_path / f"copy-{number}.study")
+                second.copy(tmp_path / f"copy-{number}.study")
     finally:
         ends.set()
         voter.join()
@@ -180,14 +180,14 @@ def test_what_is_done_at_once_is_stored_together_or_not(study):
         study.tell(first, "left")
         study.ask(judge="Ada")
         raise KeyError
-    assert [each.kind for each in study.events()] == ["created", "asked"]
+    assert [event.kind for event in study.events()] == ["created", "asked"]
     with study.at_once():
         refused("name must be an arm", study.retire_arm, "beer")
         study.tell(first, "left")
         with pytest.raises(StudyError, match="unknown kind"), study._writing():
             append(study, "sung", {})
         study.ask(judge="Ada")
-    kinds = [each.kind for each in study.events()]
+    kinds = [event.kind for event in study.events()]
     assert kinds == ["created", "asked", "answered", "asked"]
     assert_replays(study)
 
@@ -202,11 +202,11 @@ class InterruptedOnce:
         return getattr(self._connection, name)
 
     def execute(self, text, *rest):
-        found = self._connection.execute(text, *rest)
+        result = self._connection.execute(text, *rest)
         if text == self._statement:
             self._statement = None
             raise KeyboardInterrupt
-        return found
+        return result
 
 
 @pytest.mark.parametrize("statement", ["BEGIN IMMEDIATE", "BEGIN", "COMMIT"])
@@ -218,9 +218,9 @@ def test_after_an_interrupt_votes_are_stored_and_nobody_is_locked_out(study, sta
         study.tell(first, "left")
         study.status()
     assert study.tell(second, "right")
-    with Study.open(study.path) as other:
-        assert other.tell(second, "right") is False
-        other.ask()
+    with Study.open(study.path) as another:
+        assert another.tell(second, "right") is False
+        another.ask()
 
 
 @pytest.mark.parametrize("name", ["writing", "_writing"])
@@ -229,20 +229,20 @@ def test_an_interrupt_between_two_blocks_leaves_none_open(study, monkeypatch, na
     plain = contextlib._GeneratorContextManager.__enter__
 
     def entered(self):
-        found = plain(self)
+        result = plain(self)
         if self.gen.__name__ == name:
             monkeypatch.undo()
             raise KeyboardInterrupt
-        return found
+        return result
 
     monkeypatch.setattr(contextlib._GeneratorContextManager, "__enter__", entered)
-    with pytest.raises(KeyboardInterrupt) as kept:
+    with pytest.raises(KeyboardInterrupt) as stored:
         study.tell(first, "left")
-    assert kept.tb is not None  # As a notebook keeps the last traceback.
+    assert stored.tb is not None  # As a notebook keeps the last traceback.
     assert study.tell(second, "right")
-    with Study.open(study.path) as other:
-        assert other.tell(second, "right") is False
-        other.ask()
+    with Study.open(study.path) as another:
+        assert another.tell(second, "right") is False
+        another.ask()
 
 
 @pytest.mark.parametrize("does", ["tell", "status"])
@@ -255,9 +255,9 @@ def test_an_interrupt_in_the_middle_of_an_event_leaves_no_half_of_it(
         monkeypatch.undo()
         raise KeyboardInterrupt
 
-    with Study.open(study.path) as other:
+    with Study.open(study.path) as second:
         if does == "status":  # It learns from the file what another one was told.
-            other.tell(ticket, "left")
+            second.tell(ticket, "left")
         monkeypatch.setattr(StudyState, "_count", interrupted)
         with pytest.raises(KeyboardInterrupt):
             study.tell(ticket, "left") if does == "tell" else study.status()
@@ -285,8 +285,8 @@ def test_a_kill_in_the_middle_of_a_block_stores_nothing_of_it(study):
     program = [sys.executable, "-c", KILLED, str(study.path)]
     done = subprocess.run(program, capture_output=True, text=True)
     assert done.returncode == -9, done.stderr
-    with Study.open(study.path) as other:
-        assert other.events() == before
-        other.merge_arms("tea", "milk")
-        assert other.tell(1, "left")
+    with Study.open(study.path) as second:
+        assert second.events() == before
+        second.merge_arms("tea", "milk")
+        assert second.tell(1, "left")
     assert_replays(study)

@@ -16,8 +16,8 @@ PROBABILITY = 0.499
 
 def named(study):
     rule = AnytimeEvidence(DELTA, weight=0.5)
-    found = evidence_in_order(study._current(), rule).found
-    return found.stopped and found.answer == 0
+    outcome = evidence_in_order(study._current(), rule).outcome
+    return outcome.stopped and outcome.answer == 0
 
 
 def in_order(study, votes):
@@ -97,16 +97,16 @@ def test_an_open_question_holds_back_or_counts_against(study):
     for ticket in tickets[:10] + tickets[20:]:
         study.tell(ticket, side(ticket, "a"))
     rule = AnytimeEvidence(0.05, weight=0.5)
-    found = evidence_in_order(study._current(), rule)
+    evidence = evidence_in_order(study._current(), rule)
     ten = rule.evaluate([[0, 10], [0, 0]])
-    assert found.found == ten
-    assert (found.held_back, found.waits_for, found.against) == (10, 11, 0)
+    assert evidence.outcome == ten
+    assert (evidence.held_back, evidence.waits_for, evidence.against) == (10, 11, 0)
     assert "10 of them wait for the answer to question 11" in anytime(study).meaning
     for ticket in tickets[11:20]:
         study.tell(ticket, side(ticket, "a"))
-    found = evidence_in_order(study._current(), rule)
-    assert found.found == rule.evaluate([[0, 29], [0, 0]], [[0, 1], [1, 0]])
-    assert (found.held_back, found.waits_for, found.against) == (0, 0, 1)
+    evidence = evidence_in_order(study._current(), rule)
+    assert evidence.outcome == rule.evaluate([[0, 29], [0, 0]], [[0, 1], [1, 0]])
+    assert (evidence.held_back, evidence.waits_for, evidence.against) == (0, 0, 1)
     assert "against the named arm: 1 not answered" in anytime(study).meaning
 
 
@@ -118,10 +118,10 @@ def test_a_question_asked_anew_holds_nothing_back(study):
         study.tell(ticket, side(ticket, "a"))
     rule = AnytimeEvidence(0.05, weight=0.5)
     unsure = rule.evaluate([[0, 12], [0, 0]], [[0, 1], [1, 0]])
-    assert evidence_in_order(study._current(), rule).found == unsure
+    assert evidence_in_order(study._current(), rule).outcome == unsure
     study.tell(late, side(late, "a"))
     sure = rule.evaluate([[0, 13], [0, 0]])
-    assert evidence_in_order(study._current(), rule).found == sure
+    assert evidence_in_order(study._current(), rule).outcome == sure
 
 
 def test_skips_are_no_votes_and_it_is_said_what_they_hide(study):
@@ -130,8 +130,8 @@ def test_skips_are_no_votes_and_it_is_said_what_they_hide(study):
     for ticket in study.ask(8):
         study.skip(ticket)
     rule = AnytimeEvidence(0.05, weight=0.5)
-    found = evidence_in_order(study._current(), rule)
-    assert found.found == rule.evaluate([[0, 12], [0, 0]])
+    evidence = evidence_in_order(study._current(), rule)
+    assert evidence.outcome == rule.evaluate([[0, 12], [0, 0]])
     strict = rule.evaluate([[0, 12], [0, 0]], [[0, 8], [8, 0]])
-    assert found.against_skips == strict
+    assert evidence.against_skips == strict
     assert "if skips counted against it too" in anytime(study).meaning

@@ -101,23 +101,23 @@ def test_what_makes_no_sense_is_refused(untouched, body, kind, expected):
     {"number": 1.0, "answer": "left"}, {"number": 10**30, "answer": "left"},
 ])  # fmt: skip
 def test_an_answer_that_is_none_stores_nothing(untouched, body):
-    asked = untouched.question()
-    status, found = untouched.post("answer", **body)
+    question = untouched.question()
+    status, reply = untouched.post("answer", **body)
     assert status == 409
-    assert found["note"]
-    assert found["question"] == asked
+    assert reply["note"]
+    assert reply["question"] == question
 
 
 def test_two_judges_get_different_questions_and_keep_them(page, study):
     client = page(study)
-    other = Client(client.port, "Bob")
-    mine, theirs = client.question(), other.question()
-    pairs = [{card["name"] for card in each["cards"]} for each in (mine, theirs)]
+    second = Client(client.port, "Bob")
+    mine, theirs = client.question(), second.question()
+    pairs = [{card["name"] for card in item["cards"]} for item in (mine, theirs)]
     assert pairs[0] != pairs[1]
-    assert (client.question(), other.question()) == (mine, theirs)
+    assert (client.question(), second.question()) == (mine, theirs)
     _, after = client.post("answer", number=mine["number"], answer="left")
     assert after["question"]["number"] == 3
-    assert other.question() == theirs
+    assert second.question() == theirs
     judges = [event.body.get("judge") for event in study.events()[1:]]
     assert judges == ["Ada", "Bob", "Ada", "Ada"]
 
@@ -127,13 +127,13 @@ def test_an_answer_that_is_sent_again_is_stored_once(page, study):
     number = client.question()["number"]
     replies = [client.post("answer", number=number, answer="left") for _ in range(3)]
     assert replies[0] == replies[1] == replies[2]
-    status, found = replies[0]
-    assert (status, found["answered"], found["last"]) == (200, 1, number)
+    status, result = replies[0]
+    assert (status, result["answered"], result["last"]) == (200, 1, number)
     assert kinds(study) == ["created", "asked", "answered", "asked"]
-    status, found = client.post("answer", number=number, answer="right")
+    status, result = client.post("answer", number=number, answer="right")
     assert status == 409
-    assert "must be 'left'" in found["note"]
-    assert found["question"] == replies[0][1]["question"]
+    assert "must be 'left'" in result["note"]
+    assert result["question"] == replies[0][1]["question"]
     assert kinds(study).count("answered") == 1
 
 
@@ -142,27 +142,27 @@ def test_judges_see_how_far_the_study_is(page, make):
     client = page(study)
     number = client.question()["number"]
     for votes in (1, 2):
-        _, found = client.post("answer", number=number, answer="left")
+        _, reply = client.post("answer", number=number, answer="left")
         assert (
-            (found["votes"], found["budget"])
+            (reply["votes"], reply["budget"])
             == (votes, 2)
             == (votes, study.progress[1])
         )
-        number = found["question"] and found["question"]["number"]
+        number = reply["question"] and reply["question"]["number"]
     assert number is None
-    assert found["resting"].startswith("That was the last question. Thank you")
+    assert reply["resting"].startswith("That was the last question. Thank you")
 
 
 def test_undo_asks_again_and_then_goes_on(page, study):
     client = page(study)
     first = client.question()
-    _, found = client.post("answer", number=first["number"], answer="right")
-    second = found["question"]
+    _, reply = client.post("answer", number=first["number"], answer="right")
+    second = reply["question"]
     for _ in range(2):
-        status, found = client.post("undo", number=found["last"] or first["number"])
-        assert (status, found["question"], found["last"]) == (200, first, None)
-    _, found = client.post("answer", number=first["number"], answer="tie")
-    assert found["question"] == second
+        status, reply = client.post("undo", number=reply["last"] or first["number"])
+        assert (status, reply["question"], reply["last"]) == (200, first, None)
+    _, reply = client.post("answer", number=first["number"], answer="tie")
+    assert reply["question"] == second
     assert kinds(study).count("undone") == 1
     assert study.comparisons().ties.sum() == 2
 
@@ -185,9 +185,9 @@ def test_the_end_of_the_questions_is_said(make, page):
     study = make(arms=["a", "b"], budget=1)
     client = page(study, judge="Eve")
     number = client.question()["number"]
-    _, found = client.post("answer", number=number, answer="left")
-    assert found["question"] is None
-    assert "Thank you: the budget of 1 votes is complete." in found["resting"]
+    _, reply = client.post("answer", number=number, answer="left")
+    assert reply["question"] is None
+    assert "Thank you: the budget of 1 votes is complete." in reply["resting"]
     assert b'data-judge="Eve"' in client.get()[2]
     assert study.events()[1].body["judge"] == "Eve"
 
@@ -196,13 +196,13 @@ def test_a_set_is_shown_as_so_many_cards(make, page):
     study = make(None, DRINKS, choose_from=3)
     client = page(study)
     cards = client.question()["cards"]
-    assert [each["answer"] for each in cards] == ["1", "2", "3"]
+    assert [card["answer"] for card in cards] == ["1", "2", "3"]
     (ticket,) = study.open_tickets()
-    assert tuple(each["name"] for each in cards) == ticket.shown
-    status, found = client.post("answer", number=1, answer="left")
-    assert (status, found["question"]["number"]) == (409, 1)
-    status, found = client.post("answer", number=1, answer="3")
-    assert (status, found["question"]["number"]) == (200, 2)
+    assert tuple(card["name"] for card in cards) == ticket.shown
+    status, reply = client.post("answer", number=1, answer="left")
+    assert (status, reply["question"]["number"]) == (409, 1)
+    status, reply = client.post("answer", number=1, answer="3")
+    assert (status, reply["question"]["number"]) == (200, 2)
     assert study._current().questions[1].answer == "3"
 
 
@@ -326,12 +326,12 @@ def test_killed_between_answer_and_reply_it_has_stored_the_answer(study):
     assert kinds(study) == ["created", "asked", "answered", "asked"]
     with command(path, port) as (process, again):
         assert again == port
-        status, found = client.post("answer", number=number, answer="left")
-        assert (status, found["answered"]) == (200, 1)
-        assert found["question"]["number"] == 2
-        other = invoke(["study", "page", str(path), "--port", str(port)])
-        assert other.exit_code == 2
-        assert f"--port: {port} cannot be had" in other.stderr
+        status, reply = client.post("answer", number=number, answer="left")
+        assert (status, reply["answered"]) == (200, 1)
+        assert reply["question"]["number"] == 2
+        result = invoke(["study", "page", str(path), "--port", str(port)])
+        assert result.exit_code == 2
+        assert f"--port: {port} cannot be had" in result.stderr
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=PATIENCE)[1]
         assert process.returncode == 130
@@ -410,12 +410,12 @@ def test_answers_from_before_a_restart_may_be_taken_back(study):
     with Study.open(study.path) as again, served(again) as port:
         client = Client(port)
         # What the reply of was lost is stored once.
-        status, found = client.post("answer", number=2, answer="right")
-        assert (status, found["answered"], found["question"]["number"]) == (200, 1, 3)
+        status, reply = client.post("answer", number=2, answer="right")
+        assert (status, reply["answered"], reply["question"]["number"]) == (200, 1, 3)
     with served(study) as port:
         client = Client(port)
-        _, found = client.post("question")
-        assert (found["last"], found["answered"]) == (2, 0)
+        _, reply = client.post("question")
+        assert (reply["last"], reply["answered"]) == (2, 0)
         assert client.post("undo", number=2)[1]["last"] == 1
         assert client.post("undo", number=1)[1]["last"] is None
         assert Client(port, "Bob").post("question")[1]["last"] is None

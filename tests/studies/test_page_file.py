@@ -49,17 +49,17 @@ def overwritten(path, content):
 
 
 def another_study(path):
-    other = path.with_name("another.study")
-    with Study.create(other, DRINKS, "balanced", seed=5) as study:
+    second = path.with_name("another.study")
+    with Study.create(second, DRINKS, "balanced", seed=5) as study:
         for _ in range(9):
             study.tell(study.ask()[0], "left")
-    return other.read_bytes()
+    return second.read_bytes()
 
 
 @contextmanager
 def locked(path, how):
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute(f"BEGIN {how}")
+    with closing(sqlite3.connect(path, isolation_level=None)) as second:
+        second.execute(f"BEGIN {how}")
         yield "another program"
 
 
@@ -94,8 +94,8 @@ def impatient(monkeypatch):
 def test_judges_wait_and_go_on(study, page, impatient, caplog, trouble):
     client = page(study)
     first = client.question()["number"]
-    _, found = client.post("answer", number=first, answer="left")
-    second = found["question"]["number"]
+    _, reply = client.post("answer", number=first, answer="left")
+    second = reply["question"]["number"]
     answer = {"number": second, "answer": "right"}
     deeds = [("question", {}), ("answer", answer), ("undo", {"number": first})]
     before = study.events()
@@ -111,21 +111,21 @@ def test_judges_wait_and_go_on(study, page, impatient, caplog, trouble):
         assert client.post("question")[0] == 503
         assert client.get()[0] == client.get("page.js")[0] == 200
         client.judge = "Ada"
-    with Study.open(study.path) as other:
-        assert other.events() == before
-    status, found = client.post("answer", number=second, answer="right")
-    assert (status, found["answered"]) == (200, 2)
-    status, found = client.post("undo", number=second)
-    assert (status, found["answered"], found["last"]) == (200, 1, first)
+    with Study.open(study.path) as another:
+        assert another.events() == before
+    status, reply = client.post("answer", number=second, answer="right")
+    assert (status, reply["answered"]) == (200, 2)
+    status, reply = client.post("undo", number=second)
+    assert (status, reply["answered"], reply["last"]) == (200, 1, first)
     client.judge = "Bob"
     assert client.post("question")[0] == 200
     assert [event.kind for event in study.events()] == [
         "created", "asked", "answered", "asked", "answered", "asked", "undone", "asked",
     ]  # fmt: skip
     assert_replays(study)
-    said = [each.getMessage() for each in caplog.records]
+    said = [record.getMessage() for record in caplog.records]
     assert said[-1] == "judges go on"
-    assert all("judges wait: " in each for each in said[:-1])
+    assert all("judges wait: " in item for item in said[:-1])
     assert "Traceback" not in caplog.text
     assert len(said) < 5  # Once for what goes wrong, not once for each request.
 
@@ -144,11 +144,11 @@ def test_a_file_that_lacks_answers_takes_no_more(study, page):
     assert "was replaced by a file that lacks answers of this study" in text
     assert study.path.read_bytes() == older.read_bytes()
     # One that holds more than the page knows of is gone on with.
-    with Study.open(away) as other:
-        other.tell(2, "left", judge="Ada")
+    with Study.open(away) as second:
+        second.tell(2, "left", judge="Ada")
     away.replace(study.path)
-    status, found = client.post("answer", number=2, answer="left")
-    assert (status, found["answered"]) == (200, 2)
+    status, reply = client.post("answer", number=2, answer="left")
+    assert (status, reply["answered"]) == (200, 2)
     assert client.post("answer", number=3, answer="tie")[0] == 200
     assert_replays(study)
 
@@ -156,7 +156,7 @@ def test_a_file_that_lacks_answers_takes_no_more(study, page):
 def test_an_answer_is_counted_when_it_is_stored(study, page, monkeypatch):
     client = page(study)
     number = client.question()["number"]
-    stored = EventLog._check_place
+    stored = EventLog._check_file
     calls = []
 
     def full(self):
@@ -166,14 +166,14 @@ def test_an_answer_is_counted_when_it_is_stored(study, page, monkeypatch):
         stored(self)
 
     with monkeypatch.context() as patched:
-        patched.setattr(EventLog, "_check_place", full)
+        patched.setattr(EventLog, "_check_file", full)
         status, text = client.post("answer", number=number, answer="left")
     assert (status, text) == (503, "the disk is full")
-    status, found = client.post("question")
-    assert (found["answered"], found["last"]) == (0, None)
-    assert found["question"]["number"] == number
-    status, found = client.post("answer", number=number, answer="left")
-    assert (status, found["answered"], found["last"]) == (200, 1, number)
+    status, reply = client.post("question")
+    assert (reply["answered"], reply["last"]) == (0, None)
+    assert reply["question"]["number"] == number
+    status, reply = client.post("answer", number=number, answer="left")
+    assert (status, reply["answered"], reply["last"]) == (200, 1, number)
 
 
 def test_what_a_judge_answered_is_looked_up_once(study, page, monkeypatch):
@@ -225,10 +225,10 @@ def test_judges_see_no_names_while_the_folder_of_files_is_away(
     if kind == "images":
         assert client.get(first["cards"][0]["image"])[0] == 404
     away.rename(folder)
-    status, found = client.post("answer", number=1, answer="left")
-    assert (status, found["answered"]) == (200, 1)
-    assert all(card["name"] is None for card in found["question"]["cards"])
-    assert [each.kind for each in study.events()].count("answered") == 1
+    status, result = client.post("answer", number=1, answer="left")
+    assert (status, result["answered"]) == (200, 1)
+    assert all(card["name"] is None for card in result["question"]["cards"])
+    assert [event.kind for event in study.events()].count("answered") == 1
 
 
 def test_a_locked_file_is_said_by_whoever_reads_it(study):

@@ -28,8 +28,8 @@ NUMBER = "(state && state.question ? state.question.number : 0)"
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    with opened(BROWSER, tmp_path_factory.mktemp("browser")) as found:
-        yield found
+    with opened(BROWSER, tmp_path_factory.mktemp("browser")) as result:
+        yield result
 
 
 def address(port, judge="Ada"):
@@ -37,8 +37,8 @@ def address(port, judge="Ada"):
 
 
 def answers(study):
-    told = [event.body for event in study.events() if event.kind == "answered"]
-    return [(body["question"], body["answer"]) for body in told]
+    results = [event.body for event in study.events() if event.kind == "answered"]
+    return [(body["question"], body["answer"]) for body in results]
 
 
 def ready(tab, number):
@@ -70,7 +70,7 @@ def test_two_judges_at_once_and_a_reload_in_the_middle(browser, study):
     assert answers(study) == [
         (numbers[0], "left"), (numbers[1], "tie"), (numbers[0], "right"), (3, "skip"),
     ]  # fmt: skip
-    judges = [each.body["judge"] for each in study.events() if each.kind == "asked"]
+    judges = [event.body["judge"] for event in study.events() if event.kind == "asked"]
     assert judges.count("Ada") == 3
     assert_replays(study)
 
@@ -244,17 +244,17 @@ def test_texts_and_images_fit_and_nothing_in_them_runs(browser, tmp_path, width)
                 "[...document.querySelectorAll('img')].map((each) =>"
                 " [each.naturalWidth, each.getBoundingClientRect().width > 50])"
             )
-            assert all(each == [3000, True] for each in sizes)
+            assert all(size == [3000, True] for size in sizes)
             tab.press("ArrowLeft")
         assert tab.value("window.bad") == []
         loaded = tab.value(
             "JSON.stringify(performance.getEntriesByType('resource')"
             ".map((each) => each.name))"
         )
-    own = f"http://127.0.0.1:{port}/"
-    assert all(each.startswith(own) for each in json.loads(loaded))
-    assert sum(HOSTILE in each for each in seen) == 5
-    assert sum("cannot be shown" in each for each in seen) == 3
+    given = f"http://127.0.0.1:{port}/"
+    assert all(load.startswith(given) for load in json.loads(loaded))
+    assert sum(HOSTILE in item for item in seen) == 5
+    assert sum("cannot be shown" in item for item in seen) == 3
 
 
 def test_the_best_of_a_set_is_named_and_then_the_worst(browser, tmp_path):
@@ -263,11 +263,11 @@ def test_the_best_of_a_set_is_named_and_then_the_worst(browser, tmp_path):
         with served(study) as port:
             tab = browser.tab(address(port))
             ready(tab, 1)
-            asked = "document.querySelector('#asked').innerText"
+            request = "document.querySelector('#asked').innerText"
             best, worst = "Which one is the best?", "And which one is the worst?"
 
             def comes(question):
-                tab.wait(f"{asked} === {question!r}")
+                tab.wait(f"{request} === {question!r}")
                 tab.wait("performance.now() >= readyAt")
 
             comes(best)

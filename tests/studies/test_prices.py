@@ -34,8 +34,8 @@ def test_a_study_asks_as_a_player_with_its_prices(tmp_path, in_python, policy):
                 plain.tell(ticket.left, ticket.right, won)
         assert not same
         assert study.forecast(num_runs=5, most_votes=30).num_runs == 5
-        found = study.audit_stopping(budget=15, num_runs=5)
-        assert found.policy == policy
+        audit = study.audit_stopping(budget=15, num_runs=5)
+        assert audit.policy == policy
         study.retire_arm("milk")
         assert {study.ask()[0].left, study.ask()[0].left} <= {*ARMS} - {"milk"}
 

@@ -59,13 +59,13 @@ def test_what_is_chosen_is_what_is_fitted(make):
     assert same(state, pickle.loads(pickle.dumps(state)))
     votes = Choices.from_subsets(*zip(*record, strict=True), arm_names=ARMS)
     given = study.choices()
-    for one, other in ((votes, given), (given, votes)):
-        rows = dict(zip(map(tuple, one.offered), one.counts.tolist(), strict=True))
-        for offered, counts in zip(other.offered, other.counts.tolist(), strict=True):
+    for first, second in ((votes, given), (given, votes)):
+        rows = dict(zip(map(tuple, first.offered), first.counts.tolist(), strict=True))
+        for offered, counts in zip(second.offered, second.counts.tolist(), strict=True):
             assert rows.get(tuple(offered), [0] * 6) == counts
     status = study.status()
-    found = fit(MultinomialLogit(), votes, method="laplace", num_draws=1000)
-    shares = dict(zip(ARMS, found.winner_shares()["copeland"], strict=True))
+    posterior = fit(MultinomialLogit(), votes, method="laplace", num_draws=1000)
+    shares = dict(zip(ARMS, posterior.winner_shares()["copeland"], strict=True))
     for row in status.standings:
         assert row.copeland == pytest.approx(shares[row.arm], abs=0.05)
         assert row.won == sum(best == row.arm for _, best in record)
@@ -74,10 +74,10 @@ def test_what_is_chosen_is_what_is_fitted(make):
     assert [line.rule for line in status.stopping] == ["posterior"]
     # An arm that goes takes its choices with it; the others stay choices of the rest.
     study.retire_arm("juice")
-    kept = [best for shown, best in record if best != "juice"]
-    assert study.choices().num_votes == len(kept)
+    results = [best for shown, best in record if best != "juice"]
+    assert study.choices().num_votes == len(results)
     assert not study.choices().offered.all(axis=1).any()
-    assert all("juice" not in each.shown for each in study.ask(5))
+    assert all("juice" not in item.shown for item in study.ask(5))
     assert verify_study(study.path).foreign == ()
     frame = study.to_dataframe()
     winners = frame.loc[frame["counts"], "winner"]
@@ -100,8 +100,8 @@ def test_sets_have_the_distribution_of_the_rule(make, policy):
     allowed = state.may_ask(None)
     pairs = np.zeros((5, 5))
     for event in range(number):
-        found = rule.propose(state, allowed, event)
-        pairs[found.left, found.right] += 1
+        result = rule.propose(state, allowed, event)
+        pairs[result.left, result.right] += 1
     # From draws of its own, 50 times as many.
     draws = rule._posterior.sample_utilities(7, 50 * number)
     expected = np.zeros((5, 5))
@@ -126,9 +126,9 @@ def test_sets_have_the_distribution_of_the_rule(make, policy):
 def test_balanced_sets_show_every_arm_as_often(make):
     study = make("balanced", ARMS, choose_from=4)
     tickets = study.ask(25)
-    shown = [arm for each in tickets for arm in each.shown]
+    shown = [arm for ticket in tickets for arm in ticket.shown]
     assert {shown.count(arm) for arm in ARMS} == {20}
-    first = [each.shown[0] for each in tickets]
+    first = [ticket.shown[0] for ticket in tickets]
     assert len({*first}) == 5
 
 
@@ -154,11 +154,14 @@ def test_contexts_of_sets_are_drawn_evenly_and_tell_who_wins_in_which(make):
         study.tell(ticket, ticket.shown.index(first) + 1 if first in ticket.shown
                    else chosen(ticket, rng))  # fmt: skip
     drawn, questions = {}, study._current().questions.values()
-    for each in questions:
-        for pair in itertools.combinations(sorted(each.arms), 2):
-            drawn.setdefault(pair, []).append(each.context)
+    for question in questions:
+        for pair in itertools.combinations(sorted(question.arms), 2):
+            drawn.setdefault(pair, []).append(question.context)
     # No set is asked where its pairs have been seen more often.
-    assert all(abs(2 * each.count("loud") - len(each)) <= 6 for each in drawn.values())
+    assert all(
+        abs(2 * question.count("loud") - len(question)) <= 6
+        for question in drawn.values()
+    )
     table = study.by_context()
     assert [line.votes for line in table.lines] == [20, 20]
     assert [line.leader for line in table.lines] == ["tea", "water"]
@@ -187,9 +190,9 @@ def test_the_worst_is_named_after_the_best(make, tmp_path):
     for bad in (1, "1", "1,1", (1, 5), (1, 2, 3), [True, 2], "1, 2", "left", None, ()):
         refused("must be the best card and the worst", study.tell, undone, bad)
     votes = Choices.from_subsets(shown, best, worst=worst, arm_names=ARMS)
-    found = study.choices()
-    assert found.row_names == votes.row_names
-    assert found.counts.tolist() == votes.counts.tolist()
+    choices = study.choices()
+    assert choices.row_names == votes.row_names
+    assert choices.counts.tolist() == votes.counts.tolist()
     state, status = study._current(), study.status()
     assert same(state, pickle.loads(pickle.dumps(state)))
     assert_replays(study)
@@ -199,7 +202,7 @@ def test_the_worst_is_named_after_the_best(make, tmp_path):
     for row in status.standings:
         assert row.copeland == pytest.approx(shares[row.arm], abs=0.05)
         assert (row.won, row.lost) == (best.count(row.arm), worst.count(row.arm))
-        assert row.votes == sum(row.arm in each for each in shown)
+        assert row.votes == sum(row.arm in item for item in shown)
     # Elsewhere they are what they were, and one vote each.
     study.export_votes(tmp_path / "votes.csv")
     read = read_sets(tmp_path / "votes.csv", arm_names=ARMS)
@@ -210,19 +213,19 @@ def test_the_worst_is_named_after_the_best(make, tmp_path):
     assert table.import_votes(tmp_path / "votes.csv") == 14
     assert whole.import_study(study.path) == (14, 0)
     assert whole.import_study(study.path) == (0, 14)
-    for other in (table, whole):
-        assert other.choices().counts.tolist() == votes.counts.tolist()
-        assert other.status().imported == 14
-        assert_replays(other)
+    for second in (table, whole):
+        assert second.choices().counts.tolist() == votes.counts.tolist()
+        assert second.status().imported == 14
+        assert_replays(second)
     # A worst arm that goes takes its row along, and the best stays.
     study.retire_arm("tea")
     left = study.choices()
-    kept = [arm for arm in ARMS if arm != "tea"]
+    results = [arm for arm in ARMS if arm != "tea"]
     for rows, named in ((~left.worst, best), (left.worst, worst)):
         counts = left.counts[rows].sum(axis=0)[:-1]
         assert counts.max() > 0
         assert all(count <= named.count(arm)
-                   for count, arm in zip(counts, kept, strict=True))  # fmt: skip
+                   for count, arm in zip(counts, results, strict=True))  # fmt: skip
     assert left.counts[~left.worst].sum() == 14 - best.count("tea")
     assert verify_study(study.path).foreign == ()
 
@@ -239,29 +242,29 @@ def test_choices_come_from_tables_and_other_studies(make, tmp_path):
     shown = [*record, *[(("tea", "milk"), "milk")] * 2, (ARMS, "tea")]
     shown += [(("milk", "tea"), best) for best in ["milk"] * 3 + ["tea"]]
     expected = Choices.from_subsets(*zip(*shown, strict=True), arm_names=ARMS)
-    found = study.choices()
-    assert found.row_names == expected.row_names
-    assert found.counts.tolist() == expected.counts.tolist()
+    choices = study.choices()
+    assert choices.row_names == expected.row_names
+    assert choices.counts.tolist() == expected.counts.tolist()
     assert study.status().imported == 7
     assert same(study._current(), pickle.loads(pickle.dumps(study._current())))
     assert_replays(study)
     # What was exported is read back, by itself or as the history of a study.
     study.export_votes(tmp_path / "votes.csv")
     study.export(tmp_path / "votes.jsonl")
-    other = make("balanced", ARMS[::-1], choose_from=4)
-    assert other.import_votes(tmp_path / "votes.csv") == 12
+    second = make("balanced", ARMS[::-1], choose_from=4)
+    assert second.import_votes(tmp_path / "votes.csv") == 12
     with pytest.raises(StudyError, match="were imported before, by event 2"):
-        other.import_votes(read_sets(tmp_path / "votes.csv", arm_names=ARMS))
-    assert other.undo_import(2)
-    assert other.choices().num_votes == 0
-    assert other.import_study(tmp_path / "votes.jsonl") == (19, 0)
-    assert other.import_study(study.path) == (0, 19)
+        second.import_votes(read_sets(tmp_path / "votes.csv", arm_names=ARMS))
+    assert second.undo_import(2)
+    assert second.choices().num_votes == 0
+    assert second.import_study(tmp_path / "votes.jsonl") == (19, 0)
+    assert second.import_study(study.path) == (0, 19)
     study.tell(study.ask(judge="Eve")[0], 1)
-    assert other.import_study(study.path) == (1, 19)
-    assert_replays(other)
-    place = [ARMS.index(name) for name in other.choices().arm_names]
-    assert (other.choices().counts.sum(axis=0)[:-1]
-            == study.choices().counts.sum(axis=0)[place]).all()  # fmt: skip
+    assert second.import_study(study.path) == (1, 19)
+    assert_replays(second)
+    results = [ARMS.index(name) for name in second.choices().arm_names]
+    assert (second.choices().counts.sum(axis=0)[:-1]
+            == study.choices().counts.sum(axis=0)[results]).all()  # fmt: skip
     of_pairs = make("balanced", ARMS)
     for deed, bad, words in [
         (of_pairs.import_votes, given, "votes must be .* as this is a study of pairs"),
@@ -352,21 +355,21 @@ def played(make, request):
         best = min(range(3), key=lambda at: (ticket.shown[at] != "good",
                                              ticket.shown[at]))  # fmt: skip
         study.tell(ticket, (best + 1, (best + 1) % 3 + 1))
-    found = verify_study(study.path)
-    assert found.foreign == () and found.questions == 12
+    verified = verify_study(study.path)
+    assert verified.foreign == () and verified.questions == 12
     return study
 
 
 def next_body(study):
     """Return what the event of the next question would hold."""
-    with Study.open(study.path) as other:
+    with Study.open(study.path) as second:
         copy = study.path.with_name("copy.study")
-        other.copy(copy)
-    with Study.open(copy) as other:
-        other._clock = study.clock
-        while other.ask()[0].rule == "gold":
+        second.copy(copy)
+    with Study.open(copy) as second:
+        second._clock = study.clock
+        while second.ask()[0].rule == "gold":
             pass
-        event = other.events()[-1]
+        event = second.events()[-1]
     copy.unlink()
     return event.body | {"question": len(study._current().questions) + 1}
 
@@ -376,20 +379,20 @@ def forged(study, **changes):
     body = next_body(study)
     number = body["question"]
     append(study, "asked", body | changes)
-    found = verify_study(study.path)
-    assert found.questions == number
-    return body, found.foreign
+    verified = verify_study(study.path)
+    assert verified.questions == number
+    return body, verified.foreign
 
 
 def test_a_set_that_suits_somebody_is_found(played):
     body = next_body(played)
     arms = [body["left"], body["right"], *body["also"]]
-    other = next(arm for arm in range(6) if arm not in arms)
-    _, (foreign,) = forged(played, also=[other])
-    shown = [*arms[:2], other]
+    first = next(arm for arm in range(6) if arm not in arms)
+    _, (foreign,) = forged(played, also=[first])
+    shown = [*arms[:2], first]
     assert foreign.question == body["question"]
-    assert foreign.asked.startswith(" against ".join(SIX[arm] for arm in shown))
-    assert foreign.own != foreign.asked
+    assert foreign.actual.startswith(" against ".join(SIX[arm] for arm in shown))
+    assert foreign.expected != foreign.actual
     result = invoke(["study", "verify", str(played.path)])
     assert result.exit_code == 2
     assert "questions that the study would have asked: 12 of 13" in result.stdout
@@ -399,13 +402,13 @@ def test_a_set_that_suits_somebody_is_found(played):
 def test_another_order_of_the_same_set_is_found(played):
     body = next_body(played)
     _, foreign = forged(played, left=body["right"], right=body["left"])
-    assert [each.question for each in foreign] == [body["question"]]
+    assert [item.question for item in foreign] == [body["question"]]
 
 
 def test_whoever_asks_may_name_a_context_of_the_pool(played):
     body = next_body(played)
-    other = {"loud": "quiet", "quiet": "loud"}[body["context"]]
-    assert forged(played, context=other)[1] == ()
+    second = {"loud": "quiet", "quiet": "loud"}[body["context"]]
+    assert forged(played, context=second)[1] == ()
 
 
 def test_gold_sets_out_of_turn_are_found(played):
@@ -415,11 +418,11 @@ def test_gold_sets_out_of_turn_are_found(played):
                 "lease": 3600.0}  # fmt: skip
         append(played, "gold asked", body)
         number += 1
-    found = verify_study(played.path)
-    assert found.questions == number - 1
-    asked = {each.asked for each in found.foreign}
-    assert len(found.foreign) >= 2
-    assert asked & {"good against bad against fair for gold",
+    verified = verify_study(played.path)
+    assert verified.questions == number - 1
+    request = {item.actual for item in verified.foreign}
+    assert len(verified.foreign) >= 2
+    assert request & {"good against bad against fair for gold",
                     "fair against good against bad for gold"}  # fmt: skip
 
 
@@ -431,17 +434,17 @@ def test_other_answers_than_those_that_were_given_are_found(make):
         study.tell(ticket, 1 + ticket.shown.index(min(ticket.shown)))
     path = study.path.with_name("forged.study")
     events = study.events()
-    with Study.create(path, SIX, None, choose_from=3, seed=4) as other:
-        other._current().time = study.clock.now
-        other._clock = study.clock
+    with Study.create(path, SIX, None, choose_from=3, seed=4) as second:
+        second._current().time = study.clock.now
+        second._clock = study.clock
         for event in events[1:]:
             body = event.body
             if event.kind == "answered":
-                shown = other._current().questions[body["question"]].arms
+                shown = second._current().questions[body["question"]].arms
                 worst = 1 + max(range(3), key=lambda at: SIX[shown[at]])
                 body = body | {"answer": str(worst)}
-            append(other, event.kind, body)
-    found = verify_study(path)
-    assert found.questions == 15
-    assert len(found.foreign) > 5
-    assert all(each.question > 1 for each in found.foreign)
+            append(second, event.kind, body)
+    verified = verify_study(path)
+    assert verified.questions == 15
+    assert len(verified.foreign) > 5
+    assert all(item.question > 1 for item in verified.foreign)

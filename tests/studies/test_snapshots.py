@@ -15,7 +15,7 @@ from tests.studies.test_contents import vote
 
 
 @pytest.fixture
-def kept(monkeypatch, tmp_path):
+def snapshot_folder(monkeypatch, tmp_path):
     """Keep what studies of ten events add up to, in a cache of this test."""
     monkeypatch.setattr(snapshots, "EVERY", 10)
     monkeypatch.setattr(snapshots, "EVERY_TOLD", 10)
@@ -51,24 +51,24 @@ def test_a_state_is_the_same_after_it_was_pickled(make):
     study.merge_arms("tea", "milk")
     vote(study, random.Random(6), 20)
     state = study._current()
-    other = pickle.loads(pickle.dumps(state))
-    assert same(state, other)
+    reply = pickle.loads(pickle.dumps(state))
+    assert same(state, reply)
     # Questions are the same objects wherever they stand.
-    assert all(other.questions[each.number] is each for each in other.open.values())
-    assert all(other.questions[each.number] is each for each in other.waiting.values())
-    for record in other.judges.values():
-        assert all(other.questions[n] is each for n, each in record.halves.items())
+    assert all(reply.questions[item.number] is item for item in reply.open.values())
+    assert all(reply.questions[item.number] is item for item in reply.waiting.values())
+    for record in reply.judges.values():
+        assert all(reply.questions[n] is item for n, item in record.halves.items())
     (ticket,) = study.open_tickets()[:1]
     study.tell(ticket, "left")
-    other.apply(study.events()[-1])
-    assert same(study._current(), other)
+    reply.apply(study.events()[-1])
+    assert same(study._current(), reply)
 
 
-def test_a_long_study_opens_without_a_replay(kept, tmp_path, monkeypatch):
+def test_a_long_study_opens_without_a_replay(snapshot_folder, tmp_path, monkeypatch):
     path = tmp_path / "drinks.study"
     with Study.create(path, DRINKS, "balanced") as study:
         vote(study, random.Random(1), 20)
-    (file,) = kept.iterdir()
+    (file,) = snapshot_folder.iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
     with monkeypatch.context() as patch:
         without_a_replay(patch)
@@ -79,55 +79,55 @@ def test_a_long_study_opens_without_a_replay(kept, tmp_path, monkeypatch):
         assert same(study._current(), replayed(study))
 
 
-def test_a_policy_goes_on_as_if_it_had_gone_through_all(kept, tmp_path):
+def test_a_policy_goes_on_as_if_it_had_gone_through_all(snapshot_folder, tmp_path):
     path, again = tmp_path / "drinks.study", tmp_path / "again.study"
     with Study.create(path, DRINKS, "d-ts+", seed=3) as study:
         vote(study, random.Random(1), 30)
-    assert {each.suffix for each in kept.iterdir()} == {".state", ".policy"}
+    assert {item.suffix for item in snapshot_folder.iterdir()} == {".state", ".policy"}
     shutil.copy(path, again)
     tickets = []
-    for each in (path, again):
-        with Study.open(each) as study:
+    for item in (path, again):
+        with Study.open(item) as study:
             tickets.append(study.ask(20))
             recalled = study._rule._recalled
-        assert (recalled > 0) == (each == path)
+        assert (recalled > 0) == (item == path)
     assert tickets[0] == tickets[1]
 
 
-def damaged(path, kept):
+def damaged(path, snapshot_folder):
     """Write something else into the middle of what is kept."""
-    (file,) = kept.glob("*.state")
+    (file,) = snapshot_folder.glob("*.state")
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1
     file.write_bytes(data)
 
 
-def of_another_program(path, kept):
-    (file,) = kept.glob("*.state")
+def of_another_program(path, snapshot_folder):
+    (file,) = snapshot_folder.glob("*.state")
     head, _, rest = file.read_bytes().partition(b"\n")
     file.write_bytes(head.replace(b'"program": "', b'"program": "f') + b"\n" + rest)
 
 
-def writable_by_others(path, kept):
-    (file,) = kept.glob("*.state")
+def writable_by_others(path, snapshot_folder):
+    (file,) = snapshot_folder.glob("*.state")
     file.chmod(0o666)
 
 
-def of_another_study(path, kept):
+def of_another_study(path, snapshot_folder):
     path.unlink()
     with Study.create(path, DRINKS, "balanced", seed=9) as study:
         vote(study, random.Random(8), 20)
-        study._kept = 10**9  # It keeps nothing of its own.
+        study._saved = 10**9  # It keeps nothing of its own.
 
 
 @pytest.mark.parametrize(
     "spoil", [damaged, of_another_program, writable_by_others, of_another_study]
 )
-def test_what_does_not_fit_is_not_used(kept, tmp_path, monkeypatch, spoil):
+def test_what_does_not_fit_is_not_used(snapshot_folder, tmp_path, monkeypatch, spoil):
     path = tmp_path / "drinks.study"
     with Study.create(path, DRINKS, "balanced") as study:
         vote(study, random.Random(1), 20)
-    spoil(path, kept)
+    spoil(path, snapshot_folder)
     with monkeypatch.context() as patch:
         without_a_replay(patch)
         with pytest.raises(AssertionError, match="replayed"):
@@ -136,7 +136,7 @@ def test_what_does_not_fit_is_not_used(kept, tmp_path, monkeypatch, spoil):
         assert same(study._current(), replayed(study))
 
 
-def test_a_changed_vote_is_found_behind_a_snapshot(kept, tmp_path):
+def test_a_changed_vote_is_found_behind_a_snapshot(snapshot_folder, tmp_path):
     path = tmp_path / "drinks.study"
     with Study.create(path, DRINKS, "balanced") as study:
         for ticket in study.ask(20):
@@ -149,11 +149,11 @@ def test_a_changed_vote_is_found_behind_a_snapshot(kept, tmp_path):
 
 
 @pytest.mark.parametrize("value", ["off", "/dev/null/none"])
-def test_without_a_cache_nothing_is_kept(kept, tmp_path, monkeypatch, value):
+def test_without_a_cache_nothing_is_kept(snapshot_folder, tmp_path, monkeypatch, value):
     monkeypatch.setenv("BAYESDUEL_CACHE", value)
     with Study.create(tmp_path / "drinks.study", DRINKS, "balanced") as study:
         vote(study, random.Random(1), 20)
-    assert not kept.exists()
+    assert not snapshot_folder.exists()
     Study.open(tmp_path / "drinks.study").close()
 
 
@@ -175,7 +175,7 @@ study.close()
 """
 
 
-def test_a_kill_while_a_snapshot_is_written_loses_nothing(kept, tmp_path):
+def test_a_kill_while_a_snapshot_is_written_loses_nothing(snapshot_folder, tmp_path):
     path = tmp_path / "drinks.study"
     with Study.create(path, DRINKS, "balanced") as study:
         vote(study, random.Random(1), 20)

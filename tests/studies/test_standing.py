@@ -33,13 +33,13 @@ ROWS = [
 )
 def test_scores_and_ranks_are_those_of_a_fit(model):
     """The draws differ; the means agree to five of their standard errors."""
-    found = standing(TABLE, model=model)
+    stands = standing(TABLE, model=model)
     kind = PairwiseBeta() if model == "beta" else BradleyTerry(zero_sum=True)
     table = bayesduel.inference.standings(fit(kind, TABLE, num_draws=4000))
-    assert [arm.arm for arm in found.arms] == table["arm"].values.tolist()
-    assert found.leader == "tea"
+    assert [arm.arm for arm in stands.arms] == table["arm"].values.tolist()
+    assert stands.leader == "tea"
     for arm, mean, low, high in zip(
-        found.arms,
+        stands.arms,
         *(table[name].values for name in ("score", "score_lower", "score_upper")),
         strict=True,
     ):
@@ -48,20 +48,20 @@ def test_scores_and_ranks_are_those_of_a_fit(model):
         assert abs(arm.score_lower - low) < 15 * error
         assert abs(arm.score_upper - high) < 15 * error
         assert arm.votes == arm.won + arm.lost
-    assert found.arms[0].won == 140 and found.votes == 270
+    assert stands.arms[0].won == 140 and stands.votes == 270
 
 
 def test_one_may_stop_as_the_anytime_rule_says():
     for scale in (1, 2, 4):
         rule = stopping.AnytimeEvidence(0.02).evaluate(WINS * scale)
-        found = standing(WINS * scale, delta=0.02, arm_names=NAMES)
-        line = found.stopping
-        assert found.may_stop == rule.stopped == line.stopped
+        stands = standing(WINS * scale, delta=0.02, arm_names=NAMES)
+        line = stands.stopping
+        assert stands.may_stop == rule.stopped == line.stopped
         assert line.evidence == pytest.approx(rule.evidence, rel=1e-9)
         assert line.threshold == pytest.approx(-math.log(0.02))
         assert line.leader == "tea"
         assert line.answer == ("tea" if rule.stopped else None)
-        assert (found.votes_needed == 0) == found.may_stop
+        assert (stands.votes_needed == 0) == stands.may_stop
     assert "at most 0.02" in line.meaning and "independent" in line.meaning
     near = standing(WINS, width=0.2, delta=0.02)
     rule = stopping.AnytimeEvidence(0.02, width=0.2).evaluate(WINS)
@@ -69,14 +69,14 @@ def test_one_may_stop_as_the_anytime_rule_says():
 
 
 def test_it_is_what_a_study_says_of_the_same_votes(tmp_path):
-    found = standing(TABLE)
+    stands = standing(TABLE)
     with Study.create(tmp_path / "a.study", NAMES, "balanced") as study:
         study.import_votes(TABLE)
         status = study.status()
-    line = next(each for each in status.stopping if each.rule == "anytime")
-    assert found.stopping.evidence == pytest.approx(line.evidence, rel=1e-9)
-    assert found.leader == status.leader and found.score == status.score
-    assert [arm.arm for arm in found.arms] == [arm.arm for arm in status.standings]
+    line = next(item for item in status.stopping if item.rule == "anytime")
+    assert stands.stopping.evidence == pytest.approx(line.evidence, rel=1e-9)
+    assert stands.leader == status.leader and stands.score == status.score
+    assert [arm.arm for arm in stands.arms] == [arm.arm for arm in status.standings]
 
 
 def test_votes_in_every_form(tmp_path):
@@ -101,28 +101,28 @@ def test_ties_are_no_votes_for_the_rule():
 
 
 def test_the_result_is_a_table_and_plain_values():
-    found = standing(TABLE)
-    assert isinstance(found, VotesStanding)
-    frame = found.to_dataframe()
-    assert frame.index.tolist() == [arm.arm for arm in found.arms]
+    stands = standing(TABLE)
+    assert isinstance(stands, VotesStanding)
+    frame = stands.to_dataframe()
+    assert frame.index.tolist() == [arm.arm for arm in stands.arms]
     assert {"score", "rank_lower", "rank_upper", "votes"} <= {*frame.columns}
-    values = json.loads(json.dumps(found.as_dict()))
-    assert values["leader"] == "tea" and values["may_stop"] is found.may_stop
-    text = repr(found)
+    values = json.loads(json.dumps(stands.as_dict()))
+    assert values["leader"] == "tea" and values["may_stop"] is stands.may_stop
+    text = repr(stands)
     lines = text.splitlines()
     assert lines[0].startswith("270 votes between 3 arms: 'tea' leads with 0.7")
     assert lines[1].split()[:3] == ["arm", "rank", "score"]
     assert len(lines) == 6 and "do not stop yet" in lines[-1]
-    assert standing(TABLE, seed=1) != found == standing(TABLE)
+    assert standing(TABLE, seed=1) != stands == standing(TABLE)
 
 
 def test_a_pair_is_taken_at_its_mean_distance_from_one_half():
     rng = np.random.default_rng(5)
-    found = _typical(np.array(WINS, dtype=float)).values
-    for one, other in ((0, 1), (0, 2), (1, 2)):
-        draws = rng.beta(WINS[one, other] + 1, WINS[other, one] + 1, 200_000)
+    values = _typical(np.array(WINS, dtype=float)).values
+    for first, second in ((0, 1), (0, 2), (1, 2)):
+        draws = rng.beta(WINS[first, second] + 1, WINS[second, first] + 1, 200_000)
         expected = 0.5 + np.abs(draws - 0.5).mean()
-        assert found[one, other] == pytest.approx(expected, abs=5e-4)
+        assert values[first, second] == pytest.approx(expected, abs=5e-4)
     # A uniform distribution is 1/4 from 1/2 on average; the first arm is ahead.
     even = _typical(np.zeros((3, 3))).values
     np.testing.assert_allclose(even[np.triu_indices(3, 1)], 0.75)
@@ -131,7 +131,7 @@ def test_a_pair_is_taken_at_its_mean_distance_from_one_half():
 def test_the_votes_that_are_needed_suffice():
     """Two arms: as many as bring the evidence to the threshold, but for rounding."""
     wins = np.array([[0, 30], [20, 0]])
-    found = standing(wins)
+    stands = standing(wins)
     share = _typical(wins.astype(float)).values[0, 1]
 
     def evidence(more):
@@ -140,7 +140,7 @@ def test_the_votes_that_are_needed_suffice():
 
     threshold = -math.log(0.05)
     least = next(more for more in range(10**5) if evidence(more) >= threshold)
-    assert 0.98 * least <= found.votes_needed <= 1.05 * least
+    assert 0.98 * least <= stands.votes_needed <= 1.05 * least
 
 
 def test_what_is_there_counts_towards_the_proportions():
@@ -172,8 +172,8 @@ def test_the_number_is_near_what_policies_need():
     votes = np.repeat(rows, counts, axis=0).astype(np.int64)
     kernel = asking_kernel("rd-ts:cost=duels", 4, 10**6, rounds=int(counts.sum()))
     rule = stopping.AnytimeEvidence(0.05)
-    found = decisions(kernel, rule, truth, budget=10**6, seed=3, votes=votes)
-    assert 0.5 < np.median(found.votes) / estimate < 2.0
+    decided = decisions(kernel, rule, truth, budget=10**6, seed=3, votes=votes)
+    assert 0.5 < np.median(decided.votes) / estimate < 2.0
 
 
 @pytest.mark.parametrize(

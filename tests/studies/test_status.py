@@ -35,8 +35,8 @@ def lines(study):
 def test_standings_are_those_of_a_fit(make):
     status = make(model=BradleyTerry(prior_scale=1.0)).status()
     votes = Comparisons.from_wins(WINS, arm_names=DRINKS)
-    found = fit(BradleyTerry(prior_scale=1.0), votes)
-    best = found.winner_probabilities()["copeland"]
+    posterior = fit(BradleyTerry(prior_scale=1.0), votes)
+    best = posterior.winner_probabilities()["copeland"]
     assert [row.arm for row in status.standings] == DRINKS
     assert status.leader == "tea"
     for row in status.standings:
@@ -52,25 +52,25 @@ def test_standings_are_those_of_a_fit(make):
 def test_the_rules_are_those_of_stopping(make, times):
     """Ten times as many votes decide."""
     wins = times * WINS
-    found = lines(make(wins, delta=0.02, width=0.05, budget=400))
+    result = lines(make(wins, delta=0.02, width=0.05, budget=400))
     anytime = AnytimeEvidence(0.02, width=0.05, weight=0.25).evaluate(wins)
     posterior = PosteriorProbability(0.02, prior=1.0).evaluate(wins)
     assert (anytime.stopped, posterior.stopped) == (times == 10, True)
     for rule, state in (("anytime", anytime), ("posterior", posterior)):
-        line = found[rule]
+        line = result[rule]
         assert (line.evidence, line.stopped) == (state.evidence, state.stopped)
         assert line.threshold == pytest.approx(-math.log(0.02))
         assert line.answer == ("tea" if state.stopped else None)
         assert line.leader == "tea"
-    assert found["budget"].evidence == 0 and not found["budget"].stopped
+    assert result["budget"].evidence == 0 and not result["budget"].stopped
 
 
 def test_another_model_decides_by_its_draws(make):
     model = BradleyTerry()
-    found = lines(make(10 * WINS, model=model))["posterior"]
-    assert found.stopped
-    assert found.answer == "tea"
-    assert math.exp(-found.evidence) == pytest.approx(1 / 4001, rel=1e-6)
+    result = lines(make(10 * WINS, model=model))["posterior"]
+    assert result.stopped
+    assert result.answer == "tea"
+    assert math.exp(-result.evidence) == pytest.approx(1 / 4001, rel=1e-6)
     study = make(WINS // 5, model=model)
     few = lines(study)["posterior"]
     share = study.status().standings[0].copeland
@@ -81,10 +81,10 @@ def test_another_model_decides_by_its_draws(make):
 def test_ties_are_no_evidence(make):
     ties = 40 * (1 - np.eye(4))
     with_ties, without = make(ties=ties), make()
-    line, other = lines(with_ties)["anytime"], lines(without)["anytime"]
-    assert (line.evidence, line.leader) == (other.evidence, other.leader)
+    line, second = lines(with_ties)["anytime"], lines(without)["anytime"]
+    assert (line.evidence, line.leader) == (second.evidence, second.leader)
     assert "imported or called a tie because" in line.meaning
-    assert "nothing was imported because" in other.meaning
+    assert "nothing was imported because" in second.meaning
     assert with_ties.status().ties == 240
     assert with_ties.status().standings[0].tied == 120
 
@@ -115,16 +115,20 @@ def test_a_measured_error_is_kept_and_said(make):
     study = make(budget=60)
     assert study.status().audit is None
     assert "never measured" in study.report()
-    found = study.audit_stopping(num_runs=20, seed=4)
+    audit = study.audit_stopping(num_runs=20, seed=4)
     study.audit_stopping(num_runs=10, keep=False)
-    rows = {row.rule: row for row in found.rows()}
+    rows = {row.rule: row for row in audit.rows()}
     with Study.open(study.path) as again:
         status = again.status()
         assert_replays(again)
-    kept = status.audit
-    assert kept is not None and not kept.is_stale
-    assert (kept.num_runs, kept.budget, kept.seed) == (20, 60, 4)
-    assert (kept.arms, kept.votes, kept.votes_since) == (tuple(DRINKS), WINS.sum(), 0)
+    stored = status.audit
+    assert stored is not None and not stored.is_stale
+    assert (stored.num_runs, stored.budget, stored.seed) == (20, 60, 4)
+    assert (stored.arms, stored.votes, stored.votes_since) == (
+        tuple(DRINKS),
+        WINS.sum(),
+        0,
+    )
     for line in status.stopping[:2]:
         assert line.measured is not None
         assert line.measured.false_stops == rows[line.rule].false_stops
@@ -145,8 +149,8 @@ def test_an_audit_of_other_arms_is_said_to_be_old(make):
     assert "votes since then: 1 more" in " ".join(study.status().audit_words("x.study"))
     study.add_arm("juice")
     study.retire_arm("tea")
-    kept = study.status().audit
-    assert (kept.added, kept.retired) == (("juice",), ("tea",))
+    audit = study.status().audit
+    assert (audit.added, audit.retired) == (("juice",), ("tea",))
     page = study.report()
     assert "measure again: bayesduel audit-stopping --from-study" in page
     assert "added juice; retired tea" in page
@@ -169,7 +173,7 @@ def test_a_report_looks_back_at_25_votes_from_the_first_to_the_last(make, monkey
     assert history.votes == [*range(1, 50, 2)] and delta == 0.2
     best = min(DRINKS[:3])
     status = study.status()
-    looks = {name: len(each) for name, each in history.shares.items()}
+    looks = {name: len(item) for name, item in history.shares.items()}
     assert looks == dict.fromkeys(DRINKS[:3], 25)
     # One vote connects two arms of three.
     assert math.isnan(history.shares[best][0])
@@ -230,17 +234,17 @@ def test_a_quick_look_at_many_arms_says_what_draws_would(make, monkeypatch):
     assert "--full" in quick.left_out_words()
     drawn = {row.arm: row for row in full.standings}
     for row in quick.standings:
-        other = drawn[row.arm]
+        second = drawn[row.arm]
         assert row.rank_lower is row.copeland is row.condorcet is row.borda is None
         for name in ("part", "votes", "won", "lost", "tied"):
-            assert getattr(row, name) == getattr(other, name)
+            assert getattr(row, name) == getattr(second, name)
         if row.part == 3:
-            assert row.score is other.score is None
+            assert row.score is second.score is None
         elif row.part == 1:
             # 3750 draws of a standard deviation of about 0.03; 38 terms are a sum
             # that is nearly normal.
             for name in ("score", "score_lower", "score_upper"):
-                close = pytest.approx(getattr(other, name), abs=0.006)
+                close = pytest.approx(getattr(second, name), abs=0.006)
                 assert getattr(row, name) == close
     pair = {row.arm: row.score for row in quick.standings if row.part == 2}
     beta = (1 + wins[-3, -2]) / (2 + upper[-3, -2])

@@ -27,13 +27,13 @@ def test_an_answer_is_stored_once(make):
 
 def test_a_tie_is_no_win_and_a_skip_no_vote(make):
     study = make()
-    one, other = study.ask(2)
-    study.tell(one, "tie")
-    study.skip(other)
+    first, second = study.ask(2)
+    study.tell(first, "tie")
+    study.skip(second)
     votes = study.comparisons()
     assert (votes.num_votes, votes.wins.sum()) == (1, 0)
-    told = study._current().told_wins
-    assert told.sum() == 1
+    policy_wins = study._current().policy_wins
+    assert policy_wins.sum() == 1
     assert study.status().skipped == 1
     assert_replays(study)
 
@@ -72,13 +72,13 @@ def test_undo_opens_the_question_again(make):
 
 def test_a_withdrawn_question_takes_its_answer_along(make):
     study = make()
-    one, other = study.ask(2)
-    study.tell(one, "left")
-    assert study.withdraw(one)
-    assert study.withdraw(other)
-    assert not study.withdraw(other)
+    first, second = study.ask(2)
+    study.tell(first, "left")
+    assert study.withdraw(first)
+    assert study.withdraw(second)
+    assert not study.withdraw(second)
     assert (study.comparisons().num_votes, study.open_tickets()) == (0, [])
-    for ticket in (one, other):
+    for ticket in (first, second):
         refused("must not have been withdrawn", study.tell, ticket, "left")
     assert_replays(study)
 
@@ -98,8 +98,8 @@ def test_a_question_without_an_answer_is_asked_again_and_may_be_answered(make):
     study = make(lease=60, budget=8)
     (late,) = study.ask(judge="Ada")
     study.clock.now += 59
-    (other,) = study.ask(judge="Bob")
-    assert {other.left, other.right} != {late.left, late.right}
+    (second,) = study.ask(judge="Bob")
+    assert {second.left, second.right} != {late.left, late.right}
     study.clock.now += 2
     assert study.status().stale == 1
     (again,) = study.ask(judge="Bob")
@@ -108,7 +108,7 @@ def test_a_question_without_an_answer_is_asked_again_and_may_be_answered(make):
     study.tell(again, "left")
     study.tell(late, "tie")
     assert study.comparisons().num_votes == 2
-    assert (study.open_tickets("Bob"), study.open_tickets("Ada")) == ([other], [])
+    assert (study.open_tickets("Bob"), study.open_tickets("Ada")) == ([second], [])
     assert_replays(study)
 
 
@@ -158,7 +158,7 @@ def test_the_budget_is_kept_with_questions_out(make):
     for ticket in study.open_tickets():
         study.tell(ticket, "left")
     assert study.ask() == []
-    (line,) = [each for each in study.status().stopping if each.rule == "budget"]
+    (line,) = [item for item in study.status().stopping if item.rule == "budget"]
     assert line.stopped
     assert line.answer is None
 
@@ -166,15 +166,19 @@ def test_the_budget_is_kept_with_questions_out(make):
 def test_blocked_and_skipped_pairs_are_not_asked(make):
     study = make(arms=DRINKS[:3], blocked=[("tea", "coffee")])
     tickets = study.ask(6, judge="Ada")
-    pairs = {frozenset((each.left, each.right)) for each in tickets}
+    pairs = {frozenset((ticket.left, ticket.right)) for ticket in tickets}
     assert pairs == {frozenset(("tea", "milk")), frozenset(("coffee", "milk"))}
-    with_tea = next(each for each in tickets if "tea" in (each.left, each.right))
+    with_tea = next(
+        ticket for ticket in tickets if "tea" in (ticket.left, ticket.right)
+    )
     study.skip(with_tea)
     for ticket in study.ask(4, judge="Ada"):
         assert {ticket.left, ticket.right} == {"coffee", "milk"}
     (ticket,) = study.ask(judge="Bob")
     assert {ticket.left, ticket.right} == {"tea", "milk"}
-    with_coffee = next(each for each in tickets if "coffee" in (each.left, each.right))
+    with_coffee = next(
+        ticket for ticket in tickets if "coffee" in (ticket.left, ticket.right)
+    )
     study.skip(with_coffee)
     assert study.ask(judge="Ada") == []
     assert "no pair may be put to Ada" in study.resting
@@ -211,11 +215,11 @@ def test_questions_about_a_retired_arm_are_asked_no_more(make):
     out = study.ask(2, judge="Ada")
     gone = out[0].left
     study.retire_arm(gone)
-    kept = [each for each in out if gone not in (each.left, each.right)]
-    assert study.open_tickets("Ada") == kept
-    assert study.status().out == len(kept)
+    results = [item for item in out if gone not in (item.left, item.right)]
+    assert study.open_tickets("Ada") == results
+    assert study.status().out == len(results)
     # The budget has room for another question; the late answer is kept, and undone.
-    assert len(study.ask(2, judge="Ada")) == 2 - len(kept)
+    assert len(study.ask(2, judge="Ada")) == 2 - len(results)
     assert study.tell(out[0], "left")
     assert study.undo(out[0])
     assert out[0] not in study.open_tickets("Ada")
@@ -249,9 +253,9 @@ def test_votes_from_a_file_count(make, tmp_path):
     assert study.import_votes(path) == 7
     votes = study.comparisons()
     assert (votes.wins[0, 2], votes.ties[0, 2]) == (4, 3)
-    told = study._current().told_wins
-    assert told.sum() == 7
-    assert told[0, 2] in (5, 6)
+    policy_wins = study._current().policy_wins
+    assert policy_wins.sum() == 7
+    assert policy_wins[0, 2] in (5, 6)
     assert (study.status().imported, study.status().ties) == (7, 3)
     assert_replays(study)
     path.write_text("left,right,winner\ntea,beer,left\n")

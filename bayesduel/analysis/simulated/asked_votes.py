@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from bayesduel.policies.scalar_kernel import ScalarKernel
     from bayesduel.stopping.base import StoppingRule
 
-_MOST_COUNTS = 2**22
-"""Counts of pairs in all runs that are simulated at once: 32 MiB."""
+_MOST_COUNTS = 2**22  # Counts of pairs in all runs that are simulated at once: 32 MiB.
 
 _SEGMENT_SECONDS = 0.2
 
@@ -58,12 +57,7 @@ def asking_kernel(
     rounds: int = 0,
     prices: Float64[np.ndarray, "K K"] | None = None,
 ) -> Asking:
-    """Return what asks for the informative pairs of a policy, one after the other.
-
-    Of a policy as for ``Study.create``, of whose own clock so many ``rounds`` have
-    passed; ``prices`` are those of a policy with ``cost="prices"``. Raises
-    ``SimulationArgumentError`` if no kernel plays it.
-    """
+    """Return what asks for the informative pairs of a policy, one after the other."""
     if isinstance(policy, str) and policy == "balanced":
         from bayesduel.policies.identification._scalar_fewest_duels import kernel
 
@@ -74,14 +68,14 @@ def asking_kernel(
         chosen = WithoutSelfDuels(chosen)
     chosen = with_prices(chosen, prices)
     inner = innermost(chosen)
-    found = kernel_of(inner) if isinstance(inner, KernelPolicy) else None
-    if found is None:
+    inner_kernel = kernel_of(inner) if isinstance(inner, KernelPolicy) else None
+    if inner_kernel is None:
         rule = "must be one that a kernel plays"
         remedy = "take d-ts+, rd-ts:cost=duels, track-and-stop, rucb or balanced"
         raise SimulationArgumentError("policy", rule, policy, remedy=remedy)
     chosen.check(num_arms, budget)
     manner = manner_of(chosen)._replace(patience=PATIENCE, clock=rounds)
-    return Asking(found, manner)
+    return Asking(inner_kernel, manner)
 
 
 def decisions(
@@ -94,15 +88,10 @@ def decisions(
     votes: Int[np.ndarray, "vote 3"] | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Decisions:
-    """Simulate a run with each matrix until a rule stops, or the budget is spent.
-
-    Runs with the same seed agree under all rules until they stop: what differs between
-    rules is what they say. The budget does not count ``votes`` from before, which are
-    as the engine has them.
-    """
+    """Simulate a run with each matrix until a rule stops, or the budget is spent."""
     num_runs, num_arms = preferences.shape[:2]
     size = max(1, _MOST_COUNTS // num_arms**2)
-    found = []
+    outcomes = []
     for start in range(0, num_runs, size):
         part = preferences[start : start + size]
 
@@ -111,19 +100,14 @@ def decisions(
                 on_progress((start + share * count) / num_runs)
 
         records = run_chunk(
-            PairwiseEnvironment(part[0]),
-            asking.kernel,
-            runs=range(start, start + len(part)),
-            checkpoints=np.array([budget]),
-            seed=seed,
-            event_limit=EVENT_LIMIT,
-            segment_seconds=_SEGMENT_SECONDS,
-            on_progress=report,
-            stopping=rule,
-            manner=asking.manner,
-            preferences=part,
-            votes=votes,
-        )
-        found.append((records.info["stopped_at"], records.info["answer"]))
-    stopped_at, answers = (np.concatenate(each) for each in zip(*found, strict=True))
+            PairwiseEnvironment(part[0]), asking.kernel,
+            runs=range(start, start + len(part)), checkpoints=np.array([budget]),
+            seed=seed, event_limit=EVENT_LIMIT, segment_seconds=_SEGMENT_SECONDS,
+            on_progress=report, stopping=rule, manner=asking.manner,
+            preferences=part, votes=votes,
+        )  # fmt: skip
+        outcomes.append((records.info["stopped_at"], records.info["answer"]))
+    stopped_at, answers = (
+        np.concatenate(parts) for parts in zip(*outcomes, strict=True)
+    )
     return Decisions(np.where(answers >= 0, stopped_at, -1), answers)

@@ -86,8 +86,8 @@ def simulated_bayes_regret(
 
     Examples
     --------
-    >>> found = simulated_bayes_regret("d-ts", horizon=10, num_runs=400)
-    >>> bool(abs(found.mean[-1] - 3.028) < 5 * found.standard_error[-1])
+    >>> regret = simulated_bayes_regret("d-ts", horizon=10, num_runs=400)
+    >>> bool(abs(regret.mean[-1] - 3.028) < 5 * regret.standard_error[-1])
     True
     """
     error = SimulationArgumentError
@@ -99,23 +99,20 @@ def simulated_bayes_regret(
     strength = number_above(prior, 0.0, "prior", kind=error)
     last, seed = check_horizon(horizon), seed_of(seed, "seed", kind=error)
     grid = np.array(check_checkpoints(checkpoints, last, num_arms))
-    found = np.zeros((num_runs, len(grid)))
+    regrets = np.zeros((num_runs, len(grid)))
     rng = np.random.default_rng(seed)
     for run in range(num_runs):
         problem = PairProblem(_drawn(num_arms, strength, rng))
         if run == 0:
             problem.check_policy(chosen, last)
         records = run_chunk(
-            problem.environment(_NOTIONS, shuffle=True),
-            chosen,
-            runs=range(run, run + 1),
-            checkpoints=grid,
-            seed=seed,
-        )
+            problem.environment(_NOTIONS, shuffle=True), chosen,
+            runs=range(run, run + 1), checkpoints=grid, seed=seed,
+        )  # fmt: skip
         regret = problem.measured(records.ledger, records.recommendation, _NOTIONS)
-        found[run] = regret["regret"][1][0, 0]
-    spread = found.std(axis=0, ddof=1) / np.sqrt(num_runs)
-    return SimulatedBayesRegret(grid, found.mean(axis=0), spread)
+        regrets[run] = regret["regret"][1][0, 0]
+    spread = regrets.std(axis=0, ddof=1) / np.sqrt(num_runs)
+    return SimulatedBayesRegret(grid, regrets.mean(axis=0), spread)
 
 
 def _drawn(num_arms: int, prior: float, rng: np.random.Generator) -> PreferenceMatrix:

@@ -88,10 +88,10 @@ Posterior
 
     Examples
     --------
-    >>> found = audit_stopping(
+    >>> audit = audit_stopping(
     ...     "cyclic", "balanced", rules=["p-value:alpha=0.05"], budget=200, num_runs=100
     ... )
-    >>> found.rows()[0].false_share > 0.2
+    >>> audit.rows()[0].false_share > 0.2
     True
     """
     error = SimulationArgumentError
@@ -106,7 +106,7 @@ Posterior
         for name, rule in _named_rules(rules, delta, width, budget).items()
     }
     truths = _truths(instances, num_runs, seed)
-    found = []
+    audited = []
     for name, preferences in truths.items():
         num_arms = preferences.shape[1]
         paid = None
@@ -116,27 +116,19 @@ Posterior
         kernel = asking_kernel(policy, num_arms, budget, prices=paid)
         right = right_answers(preferences, width)
         for label, rule in looked.items():
-            done = len(found) / (len(truths) * len(looked))
+            done = len(audited) / (len(truths) * len(looked))
             runs = decisions(
-                kernel,
-                rule,
-                preferences,
-                budget=budget,
-                seed=seed,
+                kernel, rule, preferences, budget=budget, seed=seed,
                 on_progress=_part(on_progress, done, len(truths) * len(looked)),
-            )
+            )  # fmt: skip
             named = np.flatnonzero(runs.answers >= 0)
             wrong = np.zeros(num_runs, dtype=bool)
             wrong[named] = ~right[named, runs.answers[named]]
-            found.append(AuditedRule(name, label, runs.votes, wrong))
+            audited.append(AuditedRule(name, label, runs.votes, wrong))
     return StoppingAudit(
-        policy=policy if isinstance(policy, str) else policy.name,
-        delta=delta,
-        budget=budget,
-        look_every=look_every,
-        seed=seed,
-        rules=tuple(found),
-    )
+        policy=policy if isinstance(policy, str) else policy.name, delta=delta,
+        budget=budget, look_every=look_every, seed=seed, rules=tuple(audited),
+    )  # fmt: skip
 
 
 def usual_rules(delta: float, width: float, budget: int) -> dict[str, StoppingRule]:
@@ -183,10 +175,10 @@ def right_answers(
     if width == 0.0:
         return beaten == beaten.max(axis=1, keepdims=True)
     num_arms = preferences.shape[1]
-    kept = num_arms - 1 - clear.sum(axis=1)
+    not_worse = num_arms - 1 - clear.sum(axis=1)
     others = ~np.eye(num_arms, dtype=bool)
     most = np.where(others, beaten[:, None, :], -1).max(axis=2)
-    return kept >= most
+    return not_worse >= most
 
 
 def _named_rules(
@@ -195,13 +187,13 @@ def _named_rules(
     if rules is None:
         return usual_rules(delta, width, budget)
     if isinstance(rules, Mapping):
-        found = {str(name): check_rule("rules", rule) for name, rule in rules.items()}
+        named = {str(name): check_rule("rules", rule) for name, rule in rules.items()}
     else:
         texts = [rules] if isinstance(rules, str) else several("rules", rules)
-        found = {str(text): parse_rule(text) for text in texts}
-    if not found:
+        named = {str(text): parse_rule(text) for text in texts}
+    if not named:
         raise SimulationArgumentError("rules", "must be at least one rule", rules)
-    return found
+    return named
 
 
 def _truths(
@@ -212,11 +204,11 @@ def _truths(
         votes = f"{instances.data.num_votes:g} votes"
         name = f"draws given {votes}" if instances.data.num_votes else "draws"
         return {name: instances.sample(seed, num_runs)}
-    problems = [problem_of(each) for each in read_instances(instances)]
+    problems = [problem_of(problem) for problem in read_instances(instances)]
     if not isinstance(problems[0], PairProblem):
         rule, remedy = f"must be {PairProblem.words}", "name one such as 'gap'"
         raise SimulationArgumentError("instances", rule, instances, remedy=remedy)
-    tables = {each.name: np.array(each.instance.values) for each in problems}
+    tables = {problem.name: np.array(problem.instance.values) for problem in problems}
     return {
         name: np.broadcast_to(table, (num_runs, *table.shape))
         for name, table in tables.items()

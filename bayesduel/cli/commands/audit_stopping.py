@@ -48,8 +48,7 @@ def audit_stopping(
     runs: int = option("R: Studies to simulate.", default=1000),
     seed: int = SEED,
     model: Model = option(
-        "One scale of utilities, or a Beta per pair.",
-        default="beta",
+        "One scale of utilities, or a Beta per pair.", default="beta"
     ),
     reading: VoteOptions,
     repair: bool = REPAIR,
@@ -62,7 +61,7 @@ def audit_stopping(
     studies that stopped at an arm that is no Copeland winner, with its exact interval;
     share that named none within the budget; median votes until a name.
     """
-    given = [each for each in (instance, from_votes, from_study) if each]
+    given = [source for source in (instance, from_votes, from_study) if source]
     if len(given) != 1:
         rule = "give one of --instance, --from-votes and --from-study: what is true"
         raise option_error("truth", rule, given, remedy="leave out the others")
@@ -70,7 +69,7 @@ def audit_stopping(
     truth: Any = None
     if instance:
         truth = [
-            parse.load_matrix(each, "instances", repair=repair) for each in instance
+            parse.load_matrix(name, "instances", repair=repair) for name in instance
         ]
     elif from_votes is not None:
         from bayesduel.inference import fit
@@ -97,31 +96,31 @@ def audit_stopping(
             from bayesduel.studies import Study
 
             with Study.open(from_study) as study:
-                found = study.audit_stopping(budget=votes, **options)
+                audit = study.audit_stopping(budget=votes, **options)
         else:
             design["rules"] = design.pop("stopping")
             options |= {} if votes is None else {"budget": votes}
-            found = analysis.audit_stopping(truth, **design, **options)
+            audit = analysis.audit_stopping(truth, **design, **options)
     if output.as_json:
-        print_json(found.as_dict())
+        print_json(audit.as_dict())
     else:
-        heads = found.HEADER
-        table = table_of(heads, found.cells(), words=heads[:2], names=heads[:1])
-        looks = "vote" if found.look_every == 1 else f"{found.look_every} votes"
+        heads = audit.HEADER
+        table = table_of(heads, audit.cells(), words=heads[:2], names=heads[:1])
+        looks = "vote" if audit.look_every == 1 else f"{audit.look_every} votes"
         show(
             console(),
-            f"{found.policy}: {found.num_runs:,} studies of at most "
-            f"{found.budget:,} votes",
+            f"{audit.policy}: {audit.num_runs:,} studies of at most "
+            f"{audit.budget:,} votes",
             table,
             f"looked at after every {looks}; false stops: share that named an arm that "
             "is no Copeland winner",
-            f"accepted: {found.delta:g}; undecided: no name within the budget; "
-            f"seed {found.seed}",
-            *found.remarks,
+            f"accepted: {audit.delta:g}; undecided: no name within the budget; "
+            f"seed {audit.seed}",
+            *audit.remarks,
         )
     if out is not None:
         output.claim(out, "audit")
-        text = json.dumps(defined(found.as_dict()), indent=2, allow_nan=False)
+        text = json.dumps(defined(audit.as_dict()), indent=2, allow_nan=False)
         write_whole(out / "audit.json", f"{text}\n".encode())
         output.say(f"saved {out / 'audit.json'}")
-        output.save_figures({out / "false_stops": plots.false_stops(found)})
+        output.save_figures({out / "false_stops": plots.false_stops(audit)})

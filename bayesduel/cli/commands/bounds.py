@@ -34,19 +34,12 @@ from bayesduel.cli.tables import FittingTable, show, table_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from theory import (
-        IdentificationBound,
-        Optimum,
-        PreferenceMatrix,
-        StructuredBound,
-    )
+    from theory import IdentificationBound, PreferenceMatrix, StructuredBound
 
 
 Solver = Literal["prefix", "cvxpy"]
 
-
 Structure = Literal["bradley-terry", "thurstone", "transitive", "linear"]
-
 
 _MANY_ARMS = 500  # From here on the constants take more than a few seconds.
 _PAIRS = 20  # The longest allocation that is printed whole without --all.
@@ -177,16 +170,16 @@ class BoundsOptions(Output):
     def print_shares(
         self,
         title: str,
-        found: IdentificationBound | StructuredBound,
+        bound: IdentificationBound | StructuredBound,
         *notes: str,
         least: float = -1.0,
         matrix: PreferenceMatrix | None = None,
     ) -> None:
         """Print the pairs of an allocation with prices, duels and shares."""
         rows = []
-        for pair in _bought(found):
+        for pair in _bought(bound):
             if pair["cost"] > least:
-                share = f"{pair['cost'] / found.value:.1%}" if found.value else "-"
+                share = f"{pair['cost'] / bound.value:.1%}" if bound.value else "-"
                 numbers = [f"{pair['price']:.4g}", f"{pair['duels']:.4g}", share]
                 rows.append((pair["first"], pair["second"], numbers))
         heads = ("price", "duels", "share")
@@ -239,6 +232,8 @@ def arm_labels(preference: PreferenceMatrix) -> list[str]:
 
 def _both_constants(request: BoundsOptions) -> None:
     """Print, and save, C* and C_E, and the allocations that attain them."""
+    from bayesduel.analysis import lower_bound
+    from theory import ecw_rmed_constant
     from theory.copeland_program import allocation_table
 
     preference, out = request.preference, request.out
@@ -251,23 +246,24 @@ def _both_constants(request: BoundsOptions) -> None:
             f"a processor and {max(0.1, 0.6 * pairs):.1f} GB; --submatrices N takes "
             "parts"
         )
-    lower, efficient, note = _constants(request)
+    lower, note = lower_bound(
+        preference, tuple(preference.arm_names or ()), method=request.solver,
+        verify=request.verify,
+    )  # fmt: skip
     if note:
         say_warning(note)
-    record = {
+    optima = {}
+    if lower is not None:
+        optima = {"CW": lower, "ECW": ecw_rmed_constant(preference)}
+    record: dict[str, Any] = {
         "num_arms": int(preference.num_arms),
         "copeland_winners": [int(arm) for arm in preference.copeland_winners],
-        "copeland_lower_bound": None if lower is None else float(lower.value),
-        "copeland_lower_bound_winner": None if lower is None else int(lower.winner),
-        "ecw_rmed": None if efficient is None else float(efficient.value),
-        "ecw_rmed_winner": None if efficient is None else int(efficient.winner),
     }
-    optima = {"CW": lower, "ECW": efficient}
-    tables = {
-        program: allocation_table(optimum, preference)
-        for program, optimum in optima.items()
-        if optimum is not None
-    }
+    for name, program in (("copeland_lower_bound", "CW"), ("ecw_rmed", "ECW")):
+        best = optima.get(program)
+        record[name] = None if best is None else float(best.value)
+        record[f"{name}_winner"] = None if best is None else int(best.winner)
+    tables = {x: allocation_table(best, preference) for x, best in optima.items()}
     if out is not None:
         request.save_json(out / "bounds.json", record | {"allocations": tables})
         if tables:
@@ -290,29 +286,35 @@ def _both_constants(request: BoundsOptions) -> None:
         print_json(record)
         return
     request.print_head()
-    if lower is not None and efficient is not None:
-        _print_constants(lower, efficient)
+    if optima:
+        best, efficient = optima.values()
+        rows = [
+            (str(arm), *(f"{optimum.value_by_winner[arm]:.6g}"
+                         f"{' *' if arm == optimum.winner else '  '}"
+                         for optimum in optima.values()))
+            for arm in best.value_by_winner
+        ]  # fmt: skip
+        table = table_of(("winner", "lower bound C*", "ECW-RMED C_E"), rows)
+        title = "Constants: Copeland regret per unit of natural log T"
+        show(console(), title, table, "* the smallest: what a policy may aim at")
         pairs = [
             pair
             for pair in zip(*tables.values(), strict=True)
-            if any(each["duels_per_log_round"] for each in pair)
+            if any(row["duels_per_log_round"] for row in pair)
         ]
-        pairs.sort(key=lambda pair: [-each["duels_per_log_round"] for each in pair])
+        pairs.sort(key=lambda pair: [-row["duels_per_log_round"] for row in pair])
         kinds = ("duels_per_log_round", "regret_per_log_round")
-        rows = [
-            (
-                pair[0]["first"],
-                pair[0]["second"],
-                [f"{x[key]:.2f}" if x[key] else "-" for key in kinds for x in pair],
-            )
+        cells = [
+            (pair[0]["first"], pair[0]["second"],
+             [f"{x[key]:.2f}" if x[key] else "-" for key in kinds for x in pair])
             for pair in pairs
-        ]
+        ]  # fmt: skip
         request.print_pairs(
             "Allocations that attain C* (CW) and the ECW-RMED constant (ECW)",
             [f"{x} {what}" for what in ("duels", "regret") for x in optima],
-            rows,
+            cells,
             "per unit of natural log T; CW explores for winner "
-            f"{lower.winner}, ECW for {efficient.winner}",
+            f"{best.winner}, ECW for {efficient.winner}",
             optional=("ECW regret", "CW regret"),
         )
     screen = console()
@@ -321,40 +323,6 @@ def _both_constants(request: BoundsOptions) -> None:
     else:
         screen.print("--all prints what every theorem says of this matrix", style="dim")
     screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
-
-
-def _constants(
-    request: BoundsOptions,
-) -> tuple[Optimum | None, Optimum | None, str]:
-    """Return both optima, or why they are not defined."""
-    from bayesduel.analysis import lower_bound
-    from theory import ecw_rmed_constant
-
-    preference = request.preference
-    names = tuple(preference.arm_names or ())
-    lower, note = lower_bound(
-        preference, names, method=request.solver, verify=request.verify
-    )
-    if lower is None:
-        return None, None, note
-    return lower, ecw_rmed_constant(preference), ""
-
-
-def _print_constants(lower: Optimum, efficient: Optimum) -> None:
-    """Print one row per Copeland winner; the best of each column is marked."""
-    rows = [
-        [
-            str(arm),
-            *(
-                f"{each.value_by_winner[arm]:.6g}{' *' if arm == each.winner else '  '}"
-                for each in (lower, efficient)
-            ),
-        ]
-        for arm in lower.value_by_winner
-    ]
-    table = table_of(("winner", "lower bound C*", "ECW-RMED C_E"), rows)
-    title = "Constants: Copeland regret per unit of natural log T"
-    show(console(), title, table, "* the smallest: what a policy may aim at")
 
 
 def _print_theorems(request: BoundsOptions) -> None:
@@ -404,48 +372,48 @@ def _identification(request: BoundsOptions) -> None:
     from theory import identification_bound
 
     preference = request.preference
-    found = identification_bound(preference, request.price_table, verify=request.verify)
-    gap = found.certificate.relative_gap
+    bound = identification_bound(preference, request.price_table, verify=request.verify)
+    gap = bound.certificate.relative_gap
     if request.as_json:
-        values = {str(arm): value for arm, value in found.value_by_winner.items()}
+        values = {str(arm): value for arm, value in bound.value_by_winner.items()}
         record = {
             "num_arms": int(preference.num_arms),
-            "identification_bound": found.value,
-            "winner": found.winner,
+            "identification_bound": bound.value,
+            "winner": bound.winner,
             "value_by_winner": values,
             "relative_gap": gap,
-            "allocation": _bought(found),
-            "active": [asdict(constraint) for constraint in found.active],
+            "allocation": _bought(bound),
+            "active": [asdict(constraint) for constraint in bound.active],
         }
         print_json(record)
         return
     request.print_head()
-    name = arm_labels(preference)[found.winner]
+    name = arm_labels(preference)[bound.winner]
     request.print_shares(
-        f"Naming arm {name} costs T* = {found.value:.6g} at least",
-        found,
+        f"Naming arm {name} costs T* = {bound.value:.6g} at least",
+        bound,
         "per unit of natural log(1/delta), delta the probability of a wrong name; "
         "duels, or the unit of the prices",
         f"certified: relative gap {gap:.1e}",
     )
 
 
-def _bought(found: IdentificationBound | StructuredBound) -> list[dict[str, Any]]:
+def _bought(bound: IdentificationBound | StructuredBound) -> list[dict[str, Any]]:
     """Return the pairs that the allocation compares, the dearest in all first."""
     import numpy as np
 
-    first, second = np.nonzero(np.triu(found.duels))
+    first, second = np.nonzero(np.triu(bound.duels))
     records = [
         {
             "first": i,
             "second": j,
-            "price": float(found.prices[i, j]),
-            "duels": float(found.duels[i, j]),
-            "cost": float(found.prices[i, j] * found.duels[i, j]),
+            "price": float(bound.prices[i, j]),
+            "duels": float(bound.duels[i, j]),
+            "cost": float(bound.prices[i, j] * bound.duels[i, j]),
         }
         for i, j in zip(first.tolist(), second.tolist(), strict=True)
     ]
-    return sorted(records, key=lambda each: (-each["cost"], -each["duels"]))
+    return sorted(records, key=lambda record: (-record["cost"], -record["duels"]))
 
 
 def _under_model(request: BoundsOptions, model: str) -> None:
@@ -573,20 +541,20 @@ def _submatrices(request: BoundsOptions, count: int) -> None:
     seed = request.seed or 0
     try:
         with damage_warnings():
-            found = submatrix_constants(
+            constants = submatrix_constants(
                 matrix, count, size, min_gap=min_gap, seed=seed,
                 jobs=request.jobs, progress=not request.quiet, out=out,
                 resume=request.resume, overwrite=request.overwrite,
             )  # fmt: skip
     except KeyboardInterrupt as error:
-        kept = f"{getattr(error, 'kept', 0)} of {count} submatrices"
-        raise ended(error, out, kept) from error
-    number = len(found.rows)
+        finished = f"{getattr(error, 'kept', 0)} of {count} submatrices"
+        raise ended(error, out, finished) from error
+    number = len(constants.rows)
     record: dict[str, Any] = {"matrices": number, "size": size}
     rows = []
     for name, label in _ROWS.items():
-        mean, error = found.mean(name), found.standard_error(name)
-        ratio = mean / found.mean("cw") if found.mean("cw") > 0 else 1.0
+        mean, error = constants.mean(name), constants.standard_error(name)
+        ratio = mean / constants.mean("cw") if constants.mean("cw") > 0 else 1.0
         rows.append((label, format_with_error(mean, error), f"{ratio:.4g}"))
         record[f"{name}_mean"] = mean
         record[f"{name}_se"] = error if number > 1 else None
@@ -605,7 +573,7 @@ def _submatrices(request: BoundsOptions, count: int) -> None:
         f"{name}{number} random {noun} of {size} of {matrix.num_arms} arms",
         table_of(("constant", "mean ± se", "/ C*"), rows),
         "Copeland regret per unit of natural log T; every C* and ECW-RMED certified",
-        f"all gaps at least {min_gap:g}: {found.admissible_share:.3%} of random "
+        f"all gaps at least {min_gap:g}: {constants.admissible_share:.3%} of random "
         "subsets, drawn by rejection",
         "CCB: K (C + L + 1) / Delta^2, Delta the smallest gap, its constant factor "
         "unknown (Komiyama et al. 2016, eq. 10); no bound",

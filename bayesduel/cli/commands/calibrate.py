@@ -29,14 +29,11 @@ def calibrate(
     ),
     request: CalibrateOptions,
     method: Method = option(
-        "auto: exact for beta, else laplace, as in fit.",
-        default="auto",
+        "auto: exact for beta, else laplace, as in fit.", default="auto"
     ),
     plain: bool = option("laplace, svi: do not resample by importance."),
     simulations: int = option(
-        "N: Data sets to simulate and fit.",
-        default=200,
-        least=20,
+        "N: Data sets to simulate and fit.", default=200, least=20
     ),
     seed: int = SEED,
     out: Path | None = option("DIR: Save JSON and a figure of the ranks there."),
@@ -65,12 +62,16 @@ def calibrate(
     output.claim(out, "calibration")
     with progress_reporter(enabled=not output.quiet) as bar:
         bar.expect(simulations)
-        found = diagnostics.calibrate(
+        calibration = diagnostics.calibrate(
             chosen, data, method=name, num_simulations=simulations, resample=not plain,
             rng_key=seed, on_progress=partial(bar.count, "data sets"),
         )  # fmt: skip
-    smallest = found.smallest_p_value()
-    half, most, p_values = found.coverage(0.5), found.coverage(0.9), found.p_values()
+    smallest = calibration.smallest_p_value()
+    half, most, p_values = (
+        calibration.coverage(0.5),
+        calibration.coverage(0.9),
+        calibration.p_values(),
+    )
     quantities = [
         {
             "quantity": quantity,
@@ -78,7 +79,7 @@ def calibrate(
             "coverage_90": float(most[quantity].mean()),
             "p_value": float(p_values[quantity].min()),
         }
-        for quantity in found.ranks
+        for quantity in calibration.ranks
     ]
     record = {
         "fit": f"{chosen.title} by {name}",
@@ -108,4 +109,4 @@ def calibrate(
         )
     if out is not None:
         output.save_json(out / "calibration.json", record)
-        output.save_figures({out / "ranks": plots.calibration(found)})
+        output.save_figures({out / "ranks": plots.calibration(calibration)})

@@ -6,7 +6,7 @@ Options that ``compare`` and ``config`` share say what is compared, over a file.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -37,7 +37,7 @@ from bayesduel.cli.output import (
     print_json,
     say_warning,
 )
-from bayesduel.cli.tables import print_summary
+from bayesduel.cli.tables import print_rankings, print_ranks, print_summary
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -121,10 +121,12 @@ class ExperimentOptions:
         )
 
         in_file = arguments_in_file(self.config)
+        sources = {name: ctx.get_parameter_source(name) for name in _ARGUMENTS}
         typed = {
             name
-            for name, parameter in _ARGUMENTS.items()
-            if _was_typed(ctx, name) or parameter not in in_file
+            for name, source in sources.items()
+            if _ARGUMENTS[name] not in in_file
+            or (source is not None and source.name != "DEFAULT")
         }
         for name in typed:
             in_file.pop(_ARGUMENTS[name], None)
@@ -135,30 +137,34 @@ class ExperimentOptions:
 
     def _arguments(self, in_file: dict[str, Any], typed: set[str]) -> dict[str, Any]:
         """Return the arguments of an experiment, besides regret, of some options."""
-        found = {
+        arguments = {
             _ARGUMENTS[name]: getattr(self, name)
             for name in ("instance", "policy", "runs", "record", "seed")
             # Options that may be repeated are empty where they are not given.
             if name in typed and getattr(self, name) not in (None, (), [])
         }
         if "horizon" in typed:
-            found["horizon"] = parse.rounds(self.horizon)
+            arguments["horizon"] = parse.rounds(self.horizon)
         if "checkpoints" in typed:
             from bayesduel.experiments.arguments import check_horizon
 
-            last = check_horizon({**in_file, **found}["horizon"])
-            found["checkpoints"] = parse.checkpoints(self.checkpoints, last)
+            last = check_horizon({**in_file, **arguments}["horizon"])
+            arguments["checkpoints"] = parse.checkpoints(self.checkpoints, last)
         if "no_shuffle" in typed:
-            found["shuffle"] = not self.no_shuffle
+            arguments["shuffle"] = not self.no_shuffle
         if "stopping" in typed and self.stopping is not None:
             from bayesduel.stopping import parse_rule
 
-            found["stopping"] = parse_rule(self.stopping)
-        return found
+            arguments["stopping"] = parse_rule(self.stopping)
+        return arguments
 
     def _checked(self, arguments: dict[str, Any]) -> tuple[Experiment, list[str]]:
         from bayesduel import Experiment
-        from bayesduel.experiments.arguments import as_sequence
+        from bayesduel.experiments.arguments import (
+            as_sequence,
+            with_features_of,
+            with_prices_of,
+        )
 
         for name in ("instance", "policy"):
             if _ARGUMENTS[name] not in arguments:
@@ -168,12 +174,11 @@ class ExperimentOptions:
         as_sequence("policies", arguments["policies"])
         if self.repair:
             arguments = arguments | {"instances": [*map(_repaired, instances)]}
-        if self.features is not None:
-            featured = _with_file(arguments["instances"], self.features, "features")
-            arguments = arguments | {"instances": featured}
-        if self.prices is not None:
-            priced = _with_file(arguments["instances"], self.prices, "prices")
-            arguments = arguments | {"instances": priced}
+        files = (self.features, with_features_of), (self.prices, with_prices_of)
+        for file, read in files:
+            if file is not None:
+                informed = _with_file(arguments["instances"], file, read)
+                arguments = arguments | {"instances": informed}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             made = Experiment(**arguments)
@@ -182,27 +187,15 @@ class ExperimentOptions:
             if self.regret:
                 notions = [notion.strip().replace("-", "_") for notion in self.regret]
                 made = replace(made, regret=(_common_notion(made), *notions))
-        return made, list(dict.fromkeys(str(each.message) for each in caught))
+        return made, list(dict.fromkeys(str(warning.message) for warning in caught))
 
 
 _ARGUMENTS = {
-    "instance": "instances",
-    "policy": "policies",
-    "runs": "num_runs",
-    "horizon": "horizon",
-    "checkpoints": "checkpoints",
-    "regret": "regret",
-    "stopping": "stopping",
-    "record": "record",
-    "seed": "seed",
-    "no_shuffle": "shuffle",
-}
+    "instance": "instances", "policy": "policies", "runs": "num_runs",
+    "horizon": "horizon", "checkpoints": "checkpoints", "regret": "regret",
+    "stopping": "stopping", "record": "record", "seed": "seed", "no_shuffle": "shuffle",
+}  # fmt: skip
 """Arguments of an experiment, by the option that sets them."""
-
-
-def _was_typed(ctx: typer.Context, name: str) -> bool:
-    source = ctx.get_parameter_source(name)
-    return source is not None and source.name != "DEFAULT"
 
 
 def _repaired(given: Any) -> Any:
@@ -214,23 +207,18 @@ def _repaired(given: Any) -> Any:
     return given
 
 
-def _with_file(given: Any, path: Path, content: str) -> list[Any]:
+def _with_file(given: Any, path: Path, read: Callable[..., Any]) -> list[Any]:
     """Return matrices or worlds with the features, or prices, of a file."""
-    from bayesduel.experiments.arguments import (
-        read_grids,
-        with_features_of,
-        with_prices_of,
-    )
+    from bayesduel.experiments.arguments import read_grids
     from bayesduel.instances.choice.catalog import is_world_name, load_world
 
-    found = []
+    informed = []
     for one in read_grids("instances", given)[0]:
         if isinstance(one, str):
             is_world = is_world_name(one)
             one = load_world(one) if is_world else parse.load_matrix(one, "instances")
-        tell = with_features_of if content == "features" else with_prices_of
-        found.append(tell(one, path))
-    return found
+        informed.append(read(one, path))
+    return informed
 
 
 def _common_notion(experiment: Experiment) -> str:
@@ -238,11 +226,10 @@ def _common_notion(experiment: Experiment) -> str:
     usual = {name: notions[0] for name, notions in experiment.notions.items()}
     if len(set(usual.values())) > 1:
         both = ", ".join(f"{name} ({notion})" for name, notion in usual.items())
-        raise parse.option_error(
-            "--regret",
-            f"cannot be added to worlds with regrets of their own that differ: {both}",
-            remedy="compare them separately",
+        rule = (
+            f"cannot be added to worlds with regrets of their own that differ: {both}"
         )
+        raise parse.option_error("--regret", rule, remedy="compare them separately")
     return next(iter(usual.values()))
 
 
@@ -307,8 +294,8 @@ def compare(
                 resume=resume, overwrite=output.overwrite,
             )  # fmt: skip
     except KeyboardInterrupt as error:
-        kept = _finished(error, is_part=part is not None)
-        raise ended(error, out, kept) from error
+        finished = _finished(error, is_part=part is not None)
+        raise ended(error, out, finished) from error
     report.read(tree)
     if part is not None:
         then = f"bayesduel merge {out}"
@@ -406,7 +393,7 @@ class Report:
     def _summary(self, part: list[Measurement], *, notion: str) -> Summary:
         from bayesduel.analysis import summary
 
-        key = (notion, *dict.fromkeys(each.instance for each in part))
+        key = (notion, *dict.fromkeys(measured.instance for measured in part))
         if key not in self._summaries:
             self._summaries[key] = summary(part, notion=notion)
         return self._summaries[key]
@@ -437,12 +424,10 @@ class Report:
         intervals : bool
             The whole ranking, with an interval for every difference.
         """
-        from bayesduel.cli.rankings import print_rankings, print_ranks
-
         screen = console()
         for (notion, part), ranked in zip(self._parts, self._rankings, strict=True):
             print_summary(screen, self._summary(part, notion=notion))
-            if not all(each.error for each in part):
+            if not all(measured.error for measured in part):
                 (print_rankings if intervals else print_ranks)(screen, ranked)
         if self._experiment.record == "quantiles":
             screen.print(
@@ -462,9 +447,9 @@ class Report:
     def failures(self) -> list[str]:
         """Return which policies failed, and why."""
         return [
-            f"{each.policy} on {each.instance} failed: {each.error}"
-            for each in self._measured
-            if each.error
+            f"{measured.policy} on {measured.instance} failed: {measured.error}"
+            for measured in self._measured
+            if measured.error
         ]
 
     def save_rest(self, out: Path, messages: Messages) -> None:
@@ -473,9 +458,9 @@ class Report:
         from bayesduel.analysis.summaries import by_notion
 
         messages.say(f"saved the results in {out}")
-        if all(each.error for each in self._measured):
+        if all(measured.error for measured in self._measured):
             return
-        if ranked := [each for ranked in self._rankings for each in ranked]:
+        if ranked := [ranking for ranked in self._rankings for ranking in ranked]:
             messages.save_json(out / "rankings.json", [*map(asdict, ranked)])
         parts = by_notion(self._measured, self._experiment.notions, main=True)
         for notion, part in parts:

@@ -13,13 +13,7 @@ import typer
 from bayesduel.cli import parse
 from bayesduel.cli.errors import FAILED, ended_for_good
 from bayesduel.cli.options import command, option
-from bayesduel.cli.output import (
-    Messages,
-    claim_folder,
-    console,
-    say_warning,
-    version,
-)
+from bayesduel.cli.output import Messages, claim_folder, console, say_warning, version
 from bayesduel.cli.tables import print_summary
 
 if TYPE_CHECKING:
@@ -31,7 +25,6 @@ POLICIES = ("d-ts", "d-ts+", "ecw-rmed", "rmed1", "rucb")
 _RARE_RUNS = ("ecw-rmed",)
 CONDORCET = "mslr5-condorcet"
 NON_CONDORCET = "mslr5-non-condorcet"
-
 
 Scale = Literal["full", "small"]
 
@@ -68,8 +61,7 @@ _WHY_FEWER = (
 def demo(
     *,
     scale: Scale = option(
-        "small: a look in seconds, with wide error bars.",
-        default="full",
+        "small: a look in seconds, with wide error bars.", default="full"
     ),
     runs: int | None = option(
         "R: Runs of each policy. Default: 100, 60 or 15 where arms tie."
@@ -79,8 +71,7 @@ def demo(
     seed: int = option("S: The same seed, the same result.", default=1, least=0),
     jobs: int | None = option("N: Worker processes."),
     out: Path = option(
-        "DIR: Folder; replaced if it is there.",
-        default=Path("demo-results"),
+        "DIR: Folder; replaced if it is there.", default=Path("demo-results")
     ),
     messages: Messages,
 ) -> None:
@@ -129,7 +120,7 @@ def demo(
             messages.say(_WHY_FEWER)
         if is_full:
             jobs = workers  # It takes long: nothing is tried in this process first.
-        tied = [_run(each, jobs, messages) for each in tied_]
+        tied = [_run(experiment, jobs, messages) for experiment in tied_]
     except KeyboardInterrupt as error:
         advice = "the demonstration keeps nothing; run it again from the start"
         raise ended_for_good(error, advice) from error
@@ -151,8 +142,10 @@ def demo(
     seconds = time.perf_counter() - begun
     messages.say(f"bayesduel {version()}, {seconds:.0f} seconds")
     failed = [x for tree in (near, beyond) for x in measurements(tree) if x.error]
-    for each in failed:
-        say_warning(f"{each.policy} on {each.instance} failed: {each.error}")
+    for measured in failed:
+        say_warning(
+            f"{measured.policy} on {measured.instance} failed: {measured.error}"
+        )
     if failed:  # The others were kept.
         raise typer.Exit(FAILED)
 
@@ -164,7 +157,7 @@ def _experiments(size: _Size, seed: int) -> list[Experiment]:
     # Five per decade from round 10 on: enough for a smooth curve, and for the slopes.
     near = parse.checkpoints("5", size.horizon) or ()
     far = sorted({*near, *(parse.checkpoints("5", size.far) or ())})
-    usual = tuple(each for each in POLICIES if each not in _RARE_RUNS)
+    usual = tuple(policy for policy in POLICIES if policy not in _RARE_RUNS)
     parts: list[tuple[str, tuple[str, ...], int, Sequence[int]]]
     parts = [(CONDORCET, POLICIES, size.runs, far)]
     if size.tied == size.rare:
@@ -179,11 +172,13 @@ def _experiments(size: _Size, seed: int) -> list[Experiment]:
     ]  # fmt: skip
 
 
-def _run(asked: Experiment, jobs: int | None, messages: Messages) -> xr.DataTree:
-    what = f"{', '.join(asked.names)} to T = {asked.horizon:.3g}"
-    count = f"{asked.num_runs} {'run' if asked.num_runs == 1 else 'runs'} each"
-    messages.say(f"{what}: {', '.join(asked.labels)}, {count}")
-    return asked.run(jobs=jobs, progress=not messages.quiet)
+def _run(experiment: Experiment, jobs: int | None, messages: Messages) -> xr.DataTree:
+    what = f"{', '.join(experiment.names)} to T = {experiment.horizon:.3g}"
+    count = (
+        f"{experiment.num_runs} {'run' if experiment.num_runs == 1 else 'runs'} each"
+    )
+    messages.say(f"{what}: {', '.join(experiment.labels)}, {count}")
+    return experiment.run(jobs=jobs, progress=not messages.quiet)
 
 
 def _until(tree: xr.DataTree, horizon: int) -> xr.DataTree:
@@ -192,8 +187,8 @@ def _until(tree: xr.DataTree, horizon: int) -> xr.DataTree:
     def cut(data: xr.Dataset) -> xr.Dataset:
         if "checkpoint" not in data.dims:
             return data
-        kept = data.sel(checkpoint=slice(None, horizon))
-        return kept.assign_attrs({**data.attrs, "horizon": horizon})
+        early = data.sel(checkpoint=slice(None, horizon))
+        return early.assign_attrs({**data.attrs, "horizon": horizon})
 
     return tree.map_over_datasets(cut)
 
@@ -209,12 +204,12 @@ def _merged(trees: Sequence[xr.DataTree]) -> xr.DataTree:
     instances = list(dict.fromkeys(path.split("/")[1] for path in nodes))
     labels = list(next(iter(trees[0].children.values())).children)
 
-    def place(path: str) -> tuple[int, int]:
+    def position(path: str) -> tuple[int, int]:
         _, instance, label = (*path.split("/"), "")[:3]
         return instances.index(instance), ["", *labels].index(label)
 
     return xr.DataTree.from_dict(
-        {path: nodes[path] for path in sorted(nodes, key=place)}
+        {path: nodes[path] for path in sorted(nodes, key=position)}
     )
 
 

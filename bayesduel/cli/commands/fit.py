@@ -15,22 +15,16 @@ from bayesduel.cli.errors import refuse_given
 from bayesduel.cli.fits import (
     MANY,
     clusters_said,
-    contrast_rows,
     print_contrasts,
     print_parameters,
     print_standings,
+    rows_of_arms,
     save_fit,
     standing_cells,
     with_doubt,
 )
 from bayesduel.cli.options import argument, command, option
-from bayesduel.cli.output import (
-    Output,
-    console,
-    print_json,
-    say_warning,
-    version,
-)
+from bayesduel.cli.output import Output, console, print_json, say_warning, version
 from bayesduel.cli.parse import option_error
 from bayesduel.cli.tables import show, table_of
 from bayesduel.cli.voting import (
@@ -51,7 +45,6 @@ if TYPE_CHECKING:
 _LONG = 10.0
 # Rows of groups that are printed without --all.
 _MANY_ROWS = 200
-
 
 Ties = Literal["model", "rao-kupper", "drop", "split"]
 
@@ -281,16 +274,16 @@ def _fit_draws(request: FitRequest, model: Any, data: Any, arrays: Any) -> None:
         request.say(f"this takes {seconds:.0f} to {5 * seconds:.0f} seconds; by "
                     "--method mode, without draws, far less")  # fmt: skip
     with request.working(request.fitting_words(model)), _remarks_alone():
-        found = fit_model(model, data, **request.arguments())
+        posterior = fit_model(model, data, **request.arguments())
     # Doubts are said by the report, but in JSON.
-    _say_remarks(found.remarks, but=() if request.as_json else found.doubts)
-    if found.method != "exact" or check or request.as_json:
+    _say_remarks(posterior.remarks, but=() if request.as_json else posterior.doubts)
+    if posterior.method != "exact" or check or request.as_json:
         from bayesduel import diagnostics
 
         with request.working("checking the fit"):
-            report = diagnostics.report(found, with_loo=check, with_votes=check)
+            report = diagnostics.report(posterior, with_loo=check, with_votes=check)
     cluster = None if request.cluster is None else "cluster"
-    record = found.as_record(
+    record = posterior.as_record(
         request.probability, scale=request.scale, anchor=request.anchored,
         cluster=cluster,
     )  # fmt: skip
@@ -300,27 +293,29 @@ def _fit_draws(request: FitRequest, model: Any, data: Any, arrays: Any) -> None:
         from bayesduel.inference import contrasts
 
         apart = contrasts(
-            found, request.reference, probability=request.probability,
+            posterior, request.reference, probability=request.probability,
             equivalent=request.equivalent, scale=request.scale,
         )  # fmt: skip
         record |= {
             "reference": request.reference,
             "equivalent": request.equivalent,
             "difference": apart.attrs["difference"],
-            "contrasts": contrast_rows(apart),
+            "contrasts": rows_of_arms(apart),
         }
     if request.as_json:
         print_json(record | {"report": str(report).splitlines()})
     else:
-        print_standings(repr(found), record, everything=request.everything)
+        print_standings(repr(posterior), record, everything=request.everything)
         if report is not None and check:
             text = report.short()
             console().print(text, markup=False, highlight=False, soft_wrap=True)
         elif report is not None and not report.good:
             say_warning(report.against())
     if out is not None:
-        save_fit(found, record, out, request.scale, report if check else None, request,
-                 log_likelihood=request.log_likelihood)  # fmt: skip
+        save_fit(
+            posterior, record, out, request.scale, report if check else None, request,
+            log_likelihood=request.log_likelihood,
+        )  # fmt: skip
 
 
 def _read(request: FitRequest) -> tuple[Any, Any]:
@@ -408,41 +403,35 @@ def _fit_mode(request: FitRequest, model: Any, data: Any) -> None:
     from bayesduel.inference import fit_mode
 
     with request.working("fitting by mode"), _remarks_alone():
-        found = fit_mode(model, data)
-    _say_remarks(found.remarks)
-    if not found.converged:
+        mode = fit_mode(model, data)
+    _say_remarks(mode.remarks)
+    if not mode.converged:
         say_warning("the search for the mode did not end; a narrower prior helps")
     out, probability = request.out, request.probability
     with request.working("computing standard errors"):
-        standings = found.standings(request.probability, rng_key=request.seed)
-    columns = {str(name): each.values.tolist() for name, each in standings.items()}
-    rows: list[dict[str, Any]] = [
-        {"arm": arm, **dict(zip(columns, values, strict=True))}
-        for arm, *values in zip(
-            standings["arm"].values.tolist(), *columns.values(), strict=True
-        )
-    ]
+        standings = mode.standings(request.probability, rng_key=request.seed)
+    rows = rows_of_arms(standings)
     shown = rows if request.everything else rows[:MANY]
     compared: list[dict[str, Any]] = []
     if request.reference is not None:
-        apart = found.contrasts(
+        apart = mode.contrasts(
             [row["arm"] for row in shown], request.reference, probability=probability,
             equivalent=request.equivalent,
         )  # fmt: skip
-        compared = contrast_rows(apart)
-    doubts = [] if found.converged else ["the method did not converge"]
+        compared = rows_of_arms(apart)
+    doubts = [] if mode.converged else ["the method did not converge"]
     record = {
         "model": repr(model),
         "method": "mode",
-        "converged": found.converged,
+        "converged": mode.converged,
         "trusted": not doubts,
         "doubts": doubts,
         "votes": data.num_votes,
         "interval": request.probability,
         "score": "utility",
-        "remarks": list(found.remarks),
+        "remarks": list(mode.remarks),
         "version": version(),
-        "parameters": found.parameters(probability),
+        "parameters": mode.parameters(probability),
         "arms": rows,
         "reference": request.reference,
         "equivalent": request.equivalent,
@@ -480,7 +469,7 @@ def _fit_mode(request: FitRequest, model: Any, data: Any) -> None:
         captions.insert(0, f"left out: {hidden} more arms; see --all")
     heads = ("arm", "utility", "interval", "error", "votes", "won", "lost", "tied")
     table = table_of(heads, cells)
-    show(console(), repr(found), table, *captions)
+    show(console(), repr(mode), table, *captions)
     print_parameters(record["parameters"], probability)
     if request.reference is not None:
         print_contrasts(compared, request.reference, request.equivalent)
@@ -496,13 +485,13 @@ def _fit_groups(request: FitRequest, model: Any, data: Any) -> None:
     records = []
     with progress_reporter(enabled=not request.quiet) as bar:
         bar.expect(2 * number)
-        found = fit_groups(
+        fits = fit_groups(
             model, data, "group", **request.arguments(),
             on_progress=lambda done, _: bar.count("groups", done),
         )  # fmt: skip
-        for place, group in enumerate(found.remarks):
-            bar.count("tables of groups", number + place)
-            records.append(_group_record(request, found, group))
+        for number_done, group in enumerate(fits.remarks):
+            bar.count("tables of groups", number + number_done)
+            records.append(_group_record(request, fits, group))
     for record in records:
         for remark in record["remarks"]:
             say_warning(f"{record['group']}: {remark}")
@@ -530,7 +519,7 @@ def _fit_groups(request: FitRequest, model: Any, data: Any) -> None:
     heads, rows = [], []
     for record in fitted:
         heads, *cells = standing_cells(record | parts)
-        rows += [[record["group"], *each] for each in cells]
+        rows += [[record["group"], *cell_row] for cell_row in cells]
     shown = rows if request.everything else rows[:_MANY_ROWS]
     captions = [
         "rank, shared rank, score and P(best) are among the arms of the same group",
@@ -548,14 +537,14 @@ def _fit_groups(request: FitRequest, model: Any, data: Any) -> None:
     show(console(), f"{model.title} of {len(fitted)} groups", table, *captions)
 
 
-def _group_record(request: FitRequest, found: GroupFits, group: str) -> dict[str, Any]:
+def _group_record(request: FitRequest, fits: GroupFits, group: str) -> dict[str, Any]:
     """Return the record of a group; of one that has no fit, the reason."""
     from bayesduel.errors import FitError
 
-    remarks = list(found.remarks[group])
-    if group not in found.fits:
+    remarks = list(fits.remarks[group])
+    if group not in fits.fits:
         return {"group": group, "remarks": remarks, "arms": [], "parameters": []}
-    posterior = found.fits[group]
+    posterior = fits.fits[group]
     probability, scale = request.probability, request.scale
     by = None if request.cluster is None else "cluster"
     try:

@@ -10,7 +10,7 @@ from bayesduel.cli.options import argument, command, option
 from bayesduel.cli.output import Output, console, print_json, say_warning, version
 from bayesduel.cli.parse import option_error
 from bayesduel.cli.tables import show, table_of
-from bayesduel.cli.voting import FitOptions, names_between, require_file
+from bayesduel.cli.voting import WHERE, FitOptions, names_between, require_file
 
 if TYPE_CHECKING:
     from bayesduel.inference import Fit
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 ChoiceModel = Literal["conditional", "mixed"]
-
 
 LONG = option(
     "ID,ALTERNATIVE,CHOSEN: Columns of a table with a row for each alternative of "
@@ -48,14 +47,10 @@ def fit_choices(
     ),
     person: str | None = option("COLUMN: Column of who chose."),
     none: str | None = option('WORD: What stands for "none of them".'),
-    where: list[str] | None = option(
-        "COLUMN=VALUE: Rows to read; also with !=, <, <=, > and >=. Repeat for "
-        "several conditions, all of which must hold."
-    ),
+    where: list[str] | None = WHERE,
     dry_run: bool = option("Only print ten rows, as they were understood."),
     model: ChoiceModel = option(
-        "One coefficient for all, or one for each person.",
-        default="conditional",
+        "One coefficient for all, or one for each person.", default="conditional"
     ),
     constants: bool = option("Each alternative but the first has a constant."),
     random: str | None = option(
@@ -123,10 +118,10 @@ def fit_choices(
     output.claim(out, "fit")
     output.say(f"{choices.name}: {data}")
     with output.working(fitting.fitting_words(logit)):
-        found = fit_model(logit, data, **fitting.arguments())
-    for remark in found.remarks:
+        posterior = fit_model(logit, data, **fitting.arguments())
+    for remark in posterior.remarks:
         say_warning(remark)
-    record = _record(found, fitting.probability)
+    record = _record(posterior, fitting.probability)
     if output.as_json:
         print_json(record)
     else:
@@ -138,10 +133,10 @@ def fit_choices(
         output.save_csv(out / "coefficients.csv", rows)
         output.save_json(out / "coefficients.json", record)
         if data.is_whole:
-            save_draws(found.to_datatree(log_likelihood=False), out, output)
+            save_draws(posterior.to_datatree(log_likelihood=False), out, output)
         else:
             say_warning("no fit.nc: weighted choices cannot be drawn anew")
-        figure = plots.coefficients(found, probability=fitting.probability)
+        figure = plots.coefficients(posterior, probability=fitting.probability)
         output.save_figures({out / "coefficients": figure})
 
 
@@ -201,7 +196,7 @@ def _print(record: dict[str, Any]) -> None:
     """Print a row for each coefficient."""
     height = record["log_likelihood"]
     heads = ["mean", "interval"]
-    captions = [f"DOUBTFUL: {each}" for each in record["doubts"]]
+    captions = [f"DOUBTFUL: {doubt}" for doubt in record["doubts"]]
     if height is not None:
         heads = ["estimate", "std. error", *heads]
         equal = record["log_likelihood_of_equal_shares"]

@@ -11,16 +11,9 @@ from bayesduel.cli.tables import show, table_of
 KNOWN_FEATURES = "features of the arms"
 
 What = Literal[
-    "instances",
-    "families",
-    "pair-worlds",
-    "policies",
-    "regrets",
-    "worlds",
-    "subset-policies",
-    "subset-regrets",
-]
-
+    "instances", "families", "pair-worlds", "policies", "regrets", "worlds",
+    "subset-policies", "subset-regrets",
+]  # fmt: skip
 
 REGRETS = {
     "copeland": "best score minus the mean score of the two arms (default)",
@@ -88,18 +81,17 @@ _HEADS = {
 
 def _by_needs(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Return policies by what they need to know, as a sentence."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for row in sorted(rows, key=_order_of_needs):
-        needs = [str(_SAID.get(each, each)) for each in row["needs"]]
+    by_needs: dict[str, list[dict[str, Any]]] = {}
+    for row in sorted(
+        rows,
+        key=lambda x: (not x["needs"], KNOWN_FEATURES in x["needs"], x["needs"]),
+    ):
+        needs = [str(_SAID.get(need, need)) for need in row["needs"]]
         # What beats all others stays as it is.
         needs = needs[1:] if len(needs) > 1 and needs[0] == _FIXED else needs
         said = f"They need {' and '.join(needs) or 'nothing'}:"
-        found.setdefault(said, []).append(row)
-    return found
-
-
-def _order_of_needs(row: dict[str, Any]) -> tuple[bool, bool, list[str]]:
-    return not row["needs"], KNOWN_FEATURES in row["needs"], row["needs"]
+        by_needs.setdefault(said, []).append(row)
+    return by_needs
 
 
 @command("list policies")
@@ -113,18 +105,18 @@ def list_(
     worlds are the instances in which subset-policies offer sets of arms.
     """
     chosen: tuple[What, ...] = (what,) if what else get_args(What)
-    entries = {each: _entries(each) for each in chosen}
+    entries = {kind: _entries(kind) for kind in chosen}
     if as_json:
-        print_json({each: rows for each, rows in entries.items()})
+        print_json(entries)
         return
 
-    for each, rows in entries.items():
-        keys = [key for key in rows[0] if key not in _LEFT_OUT.get(each, ())]
+    for kind, rows in entries.items():
+        keys = [key for key in rows[0] if key not in _LEFT_OUT.get(kind, ())]
         heads = [_HEADS.get(key, key) for key in keys]
-        groups = {"": rows} if each != "policies" else _by_needs(rows)
+        groups = {"": rows} if kind != "policies" else _by_needs(rows)
         for number, (needs, group) in enumerate(groups.items()):
             cells = ([_cell(row[key]) for key in keys] for row in group)
-            title = _TITLES[each] if number == 0 else ""
+            title = _TITLES[kind] if number == 0 else ""
             title += ("\n\n" if title and needs else "") + needs
             show(console(), title, table_of(heads, cells, words=heads))
     console().print(f"bayesduel {version()}; nothing here is random", style="dim")
@@ -143,34 +135,36 @@ def _entries(what: What) -> list[dict[str, Any]]:
     match what:
         case "instances":
             return [
-                dict(name=each.name, num_arms=each.num_arms,
-                     copeland_winners=list(each.winners), source=each.source)
-                for each in map(instances.describe, instances.names())
+                dict(name=known.name, num_arms=known.num_arms,
+                     copeland_winners=list(known.winners), source=known.source)
+                for known in map(instances.describe, instances.names())
             ]  # fmt: skip
         case "families":
             return [
-                dict(name=each.name, parameters=list(each.parameters),
-                     source=each.source)
-                for each in map(instances.describe, instances.family_names())
+                dict(name=known.name, parameters=list(known.parameters),
+                     source=known.source)
+                for known in map(instances.describe, instances.family_names())
             ]  # fmt: skip
         case "pair-worlds":
             return [
-                dict(name=each.name, about=each.title, parameters=list(each.parameters),
-                     regrets=list(default_world(each.name).notions), source=each.source)
-                for each in map(instances.describe, worlds.pair_world_names())
+                dict(name=known.name, about=known.title,
+                     parameters=list(known.parameters),
+                     regrets=list(default_world(known.name).notions),
+                     source=known.source)
+                for known in map(instances.describe, worlds.pair_world_names())
             ]  # fmt: skip
         case "worlds":
             rows = []
-            for each in map(choice.describe_world, choice.world_names()):
-                seeded = ":seed=0" if "seed" in each.parameters else ""
-                world = choice.load_world(f"{each.name}{seeded}")
+            for known in map(choice.describe_world, choice.world_names()):
+                seeded = ":seed=0" if "seed" in known.parameters else ""
+                world = choice.load_world(f"{known.name}{seeded}")
                 usual = world.default_notion
                 notions = sorted(
                     world.notions, key=lambda name, first=usual: name != first
                 )
                 rows.append(
-                    dict(name=each.name, about=each.title,
-                         parameters=list(each.parameters), feedback=world.feedback,
+                    dict(name=known.name, about=known.title,
+                         parameters=list(known.parameters), feedback=world.feedback,
                          regrets=notions, source=world.source)
                 )  # fmt: skip
             return rows
@@ -178,15 +172,15 @@ def _entries(what: What) -> list[dict[str, Any]]:
             of_sets = what == "subset-policies"
             rows = []
             for name in policies.subset_names() if of_sets else policies.names():
-                each = entry(name)
-                kind: Any = each.kind
-                row = dict(name=name, label=each.acronym,
+                known = entry(name)
+                kind: Any = known.kind
+                row = dict(name=name, label=known.acronym,
                            parameters=usual_parameters(name),
                            about=declared(kind, "title"))  # fmt: skip
                 if of_sets:
                     more = dict(feedback=list(kind.feedbacks))
                 else:
-                    more = dict(needs=_needs(each))
+                    more = dict(needs=_needs(known))
                 rows.append(row | more)
             return rows
         case "regrets":
@@ -222,7 +216,7 @@ def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return ", ".join(f"{key}={typed(each)}" for key, each in value.items())
+        return ", ".join(f"{key}={typed(item)}" for key, item in value.items())
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return str(value)

@@ -35,11 +35,7 @@ def next_(
         autocompletion=policy_names,
     ),
     number: int = option(
-        "N: How many questions.",
-        "-n",
-        "--number",
-        default=20,
-        least=1,
+        "N: How many questions.", "-n", "--number", default=20, least=1
     ),
     exclude: list[str] | None = option(
         "ARM,ARM: A pair not to be asked, in either order. Repeat for several."
@@ -64,8 +60,7 @@ def next_(
         "arm is better."
     ),
     horizon: int | None = option(
-        "T: Votes that are planned, for policies that plan for it.",
-        least=1,
+        "T: Votes that are planned, for policies that plan for it.", least=1
     ),
     reading: VoteOptions,
     seed: int = SEED,
@@ -98,18 +93,11 @@ def next_(
     from bayesduel.simulation.player import MOST_ARMS
 
     pairs = next_pairs(
-        data,
-        policy,
-        number,
-        prices=None if prices is None else read_prices(prices),
-        exclude=excluded,
-        judge=judge,
-        seed=seed,
-        arm_names=names_between("--arm-names", arm_names),
-        horizon=horizon,
-        retired=names_between("--retired", retired) or (),
-        prune=prune,
-    )
+        data, policy, number, prices=None if prices is None else read_prices(prices),
+        exclude=excluded, judge=judge, seed=seed,
+        arm_names=names_between("--arm-names", arm_names), horizon=horizon,
+        retired=names_between("--retired", retired) or (), prune=prune,
+    )  # fmt: skip
     if policy is None:
         many = data.num_arms > MOST_ARMS
         policy = _OF_MANY_ARMS if many else USUAL_POLICY

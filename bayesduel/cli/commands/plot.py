@@ -17,12 +17,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["regret", "slopes", "slope-ratios", "survival", "sweep"]
 
-
 Band = Literal["standard-error", "quantiles", "none"]
 
-
 Format = Literal["png", "svg", "pdf"]
-
 
 _BANDS = {
     "standard-error": "standard error",
@@ -43,24 +40,18 @@ def plot(
     ),
     instance: str | None = option("Only this instance.", "-i", "--instance"),
     notion: str | None = option(
-        "Which recorded regret; the first one by default.",
-        "--regret",
-        "--notion",
+        "Which recorded regret; the first one by default.", "--regret", "--notion"
     ),
     band: Band = option(
-        "± 1 standard error, or 10-90 % quantiles of runs.",
-        default="standard-error",
+        "± 1 standard error, or 10-90 % quantiles of runs.", default="standard-error"
     ),
     width: str = option("column (3.4 in), full (7 in), or inches.", default="full"),
     kinds: list[Format] | None = option(
-        "Repeatable. Default: png and svg.",
-        "-f",
-        "--format",
+        "Repeatable. Default: png and svg.", "-f", "--format"
     ),
     out: Path | None = option("FILE: Without ending. Default: beside the results."),
     from_round: str | None = option(
-        "T: Checkpoint where slopes and bounds start, or that survival is of.",
-        "--from",
+        "T: Checkpoint where slopes and bounds start, or that survival is of.", "--from"
     ),
     parameter: str | None = option(
         "NAME: Of a sweep: which parameter, by default the one of most values."
@@ -98,16 +89,24 @@ def plot(
     shown["colors"] = _by_policy("--color", colors, tree)
     shown["names"] = _by_policy("--name", names, tree)
     from bayesduel import plots
+    from bayesduel.analysis import measurements
 
     match kind:
         case "sweep":
-            rounds = [parse.rounds(each, "--at") for each in at or ()]
+            rounds = [parse.rounds(text, "--at") for text in at or ()]
             figure = plots.sweep(
                 tree, parameter, at=rounds or None, band=_BANDS[band],
                 log_x=False if linear_x else None, log_y=log_y, **shown,
             )  # fmt: skip
         case "slopes":
-            _require_one_instance(tree)
+            instances = dict.fromkeys(one.instance for one in measurements(tree))
+            if len(instances) > 1:
+                raise option_error(
+                    "--kind slopes",
+                    f"draws one instance, but there are {len(instances)} "
+                    f"({', '.join(instances)})",
+                    remedy=f"pick one, as with -i {next(iter(instances))}",
+                )
             figure = plots.slopes(
                 tree, from_round=start, band=_BANDS[band], bound=drawn, **shown
             )
@@ -128,7 +127,7 @@ def plot(
 
 def _bounds(text: str, kind: Kind) -> str | list[str] | None:
     """Return the bounds that were named, as figures have them."""
-    names = [each.strip() for each in text.split(",") if each.strip()]
+    names = [name.strip() for name in text.split(",") if name.strip()]
     if names in ([], ["none"]):
         return None
     if names == ["auto"]:
@@ -149,8 +148,8 @@ def _by_policy(
     from bayesduel.analysis import measurements
     from bayesduel.plots.policy_looks import check_color, check_name, label_called
 
-    found: dict[str, str] = {}
-    labels = [each.policy for each in measurements(tree)]
+    values: dict[str, str] = {}
+    labels = [measured.policy for measured in measurements(tree)]
     check = check_color if option == "--color" else check_name
     for text in given:
         parts = text.split("=")
@@ -167,9 +166,9 @@ def _by_policy(
                 if count == 1:
                     raise
                 continue
-            found[key] = check(option, "=".join(parts[count:]).strip())
+            values[key] = check(option, "=".join(parts[count:]).strip())
             break
-    return found
+    return values
 
 
 def _saved(path: Path, instance: str | None) -> xr.DataTree:
@@ -185,12 +184,9 @@ def _saved(path: Path, instance: str | None) -> xr.DataTree:
         return tree
     if instance not in tree.children:
         near = near_names(instance, tree.children)
-        raise option_error(
-            "--instance",
-            f"{instance!r} is not in {path}",
-            instance,
-            remedy=f"{near}it holds {', '.join(tree.children)}",
-        )
+        rule = f"{instance!r} is not in {path}"
+        remedy = f"{near}it holds {', '.join(tree.children)}"
+        raise option_error("--instance", rule, instance, remedy=remedy)
     return tree.children[instance]
 
 
@@ -201,25 +197,12 @@ def _notion(tree: xr.DataTree, named: str | None) -> str:
     if named is not None:
         return named.replace("-", "_")
     first = {
-        each.instance: each.notions[0] for each in measurements(tree) if each.notions
+        measured.instance: measured.notions[0]
+        for measured in measurements(tree)
+        if measured.notions
     }
     if len(set(first.values())) > 1:
         texts = (f"{name} ({notion})" for name, notion in first.items())
-        raise option_error(
-            "--regret",
-            f"instances have different regrets: {', '.join(texts)}",
-            remedy="draw one of them with --instance",
-        )
+        rule = f"instances have different regrets: {', '.join(texts)}"
+        raise option_error("--regret", rule, remedy="draw one of them with --instance")
     return next(iter(first.values()), "copeland")
-
-
-def _require_one_instance(tree: xr.DataTree) -> None:
-    from bayesduel.analysis import measurements
-
-    names = dict.fromkeys(each.instance for each in measurements(tree))
-    if len(names) > 1:
-        raise option_error(
-            "--kind slopes",
-            f"draws one instance, but there are {len(names)} ({', '.join(names)})",
-            remedy=f"pick one, as with -i {next(iter(names))}",
-        )

@@ -63,16 +63,16 @@ def reproduce(
     output.claim(out, "reproduction", resume=resume)
     try:
         with damage_warnings():
-            found = reproducing.reproduce(
+            result = reproducing.reproduce(
                 figure, panels=panel, mslr=matrix, out=out, resume=resume,
                 overwrite=output.overwrite, scale=scale, full_horizon=full_horizon,
                 seed=seed, jobs=jobs, progress=not output.quiet,
             )  # fmt: skip
     except KeyboardInterrupt as error:
         raise ended(error, out, "the finished runs") from error
-    lines = _lines(found)
+    lines = _lines(result)
     if output.as_json:
-        print_json(_record(found))
+        print_json(_record(result))
     else:
         styles = {"  holds  ": "green", "  does no": "red", "  open   ": "yellow"}
         screen = console()
@@ -84,11 +84,11 @@ def reproduce(
     if out is not None:
         quiet = Output(True, False, False)
         quiet.save_text(out / "verdict.txt", "\n".join(lines) + "\n")
-        quiet.save_json(out / "verdict.json", _record(found))
+        quiet.save_json(out / "verdict.json", _record(result))
         output.say(f"saved the results and the verdict in {out}")
-        if any(each.measured for each in found.panels):
-            output.save_figures({out / found.recipe.name: reproduction(found)})
-    failures = [text for each in found.panels for text in each.failures]
+        if any(part.measured for part in result.panels):
+            output.save_figures({out / result.recipe.name: reproduction(result)})
+    failures = [text for part in result.panels for text in part.failures]
     for text in failures:
         say_warning(text)
     if failures:
@@ -98,78 +98,82 @@ def reproduce(
 def _list(*, as_json: bool) -> None:
     from bayesduel.papers import recipes
 
-    found = [recipes.load(name) for name in recipes.names()]
+    known = [recipes.load(name) for name in recipes.names()]
     if as_json:
         of_panel, of_recipe = ("key", "label", "runs", "horizon"), ("name", "paper")
         print_json(
             [
-                {key: getattr(each, key) for key in (*of_recipe, "figure", "title")}
+                {key: getattr(recipe, key) for key in (*of_recipe, "figure", "title")}
                 | {
                     "panels": [
                         {key: getattr(panel, key) for key in of_panel}
-                        for panel in each.panels
+                        for panel in recipe.panels
                     ]
                 }
-                for each in found
+                for recipe in known
             ]
         )
         return
     screen = console()
-    for paper in dict.fromkeys(each.paper for each in found):
+    for paper in dict.fromkeys(recipe.paper for recipe in known):
         screen.print(paper, style="bold", markup=False)
-        rows = [(x.name, x.figure, x.title) for x in found if x.paper == paper]
+        rows = [(x.name, x.figure, x.title) for x in known if x.paper == paper]
         heads = ("name", "figure", "what it shows")
         screen.print(table_of(heads, rows, words=heads))
         screen.print()
 
 
-def _record(found: Reproduction) -> dict[str, object]:
-    recipe = found.recipe
+def _record(result: Reproduction) -> dict[str, object]:
+    recipe = result.recipe
     return {
         "name": recipe.name,
         "paper": recipe.paper,
         "figure": recipe.figure,
-        "scale": found.scale,
-        "full_horizon": found.full_horizon,
+        "scale": result.scale,
+        "full_horizon": result.full_horizon,
         "panels": [
-            dict(key=each.panel.key, label=each.panel.label, runs=each.panel.runs,
-                 horizon=each.panel.horizon, policies=list(each.measured))
-            for each in found.panels
+            dict(key=part.panel.key, label=part.panel.label, runs=part.panel.runs,
+                 horizon=part.panel.horizon, policies=list(part.measured))
+            for part in result.panels
         ],
-        "verdicts": [asdict(each) for each in found.verdicts],
-        "notes": list(found.notes),
+        "verdicts": [asdict(verdict) for verdict in result.verdicts],
+        "notes": list(result.notes),
     }  # fmt: skip
 
 
-def _lines(found: Reproduction) -> list[str]:
+def _lines(result: Reproduction) -> list[str]:
     """Return the verdict as text, one statement after the other."""
-    recipe = found.recipe
+    recipe = result.recipe
     lines = [f"{recipe.paper}, {recipe.figure}: {recipe.title}"]
-    for each in found.panels:
-        panel = each.panel
-        count = len(next(iter(each.measured.values()), ()))
+    for part in result.panels:
+        panel = part.panel
+        count = len(next(iter(part.measured.values()), ()))
         games = f" on each of {count} matrices" if count > 1 else ""
         lines.append(
             f"  {panel.label}: {panel.runs} runs{games}, {panel.horizon:,} rounds"
         )
     statement = ""
-    for each in found.verdicts:
-        if each.statement != statement:
-            statement = each.statement
+    for verdict in result.verdicts:
+        if verdict.statement != statement:
+            statement = verdict.statement
             lines += ["", f"{statement[0].upper()}{statement[1:]}."]
         pair = (
-            each.first if each.first == each.second else f"{each.first}, {each.second}"
+            verdict.first
+            if verdict.first == verdict.second
+            else f"{verdict.first}, {verdict.second}"
         )
-        lines.append(f"  {each.word:13}  ({each.panel}) {pair}: {each.details}")
+        lines.append(
+            f"  {verdict.word:13}  ({verdict.panel}) {pair}: {verdict.details}"
+        )
     lines.append("")
-    if found.verdicts:
-        words = [each.word for each in found.verdicts]
+    if result.verdicts:
+        words = [verdict.word for verdict in result.verdicts]
         counts = [f"{words.count(word)} {text}" for word, text in _TALLY.items()]
         lines.append(f"Of {len(words)} comparisons {', '.join(counts)}.")
-    if found.scale < 1:
-        text = f"{found.scale:g} times the runs of the full recipe"
-        if not found.full_horizon:
+    if result.scale < 1:
+        text = f"{result.scale:g} times the runs of the full recipe"
+        if not result.full_horizon:
             text += ", and as few of its rounds: statements on its horizon can fail"
         lines.append(f"{text}.")
     rule = "two standard errors of the runs seen decide"
-    return [*lines, *found.notes, f"{rule}; bayesduel {version()}"]
+    return [*lines, *result.notes, f"{rule}; bayesduel {version()}"]

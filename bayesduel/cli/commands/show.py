@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.cli.commands.list import REGRETS, SUBSET_REGRETS, typed
-from bayesduel.cli.docstrings import described
 from bayesduel.cli.options import (
     JSON,
     argument,
@@ -34,8 +33,10 @@ def any_name(incomplete: str) -> list[str]:
     from bayesduel.models.catalog import sources
     from theory.theorems.catalog import known_theorems
 
-    models = [_typed(each.kind) for each in sources()]
-    theorems = [each.name for each in known_theorems() if each.name != each.policy]
+    models = [_typed(source.kind) for source in sources()]
+    theorems = [
+        theorem.name for theorem in known_theorems() if theorem.name != theorem.policy
+    ]
     return [
         *policy_names(incomplete),
         *instance_names(incomplete),
@@ -71,7 +72,7 @@ def show(
 def shown(name: str) -> list[Entry]:
     """Return what a name stands for, of every kind."""
     kinds = _policies, _instances, _pair_worlds, _worlds, _models, _regrets, _bounds
-    return [entry for each in kinds for entry in each(name)]
+    return [entry for describe in kinds for entry in describe(name)]
 
 
 def described_policies() -> list[Entry]:
@@ -98,10 +99,10 @@ def _policies(name: str) -> Iterator[Entry]:
         return
     policy = policies.get(key)
     about, parameters, source = described(type(policy))
-    for each in vars(policy).values():
-        if is_posterior(each):  # Its numbers, and those of the model that it is over.
-            parameters = described(type(each))[1] | parameters
-            if (model := getattr(each, "model", None)) is not None:
+    for value in vars(policy).values():
+        if is_posterior(value):  # Its numbers, and those of the model that it is over.
+            parameters = described(type(value))[1] | parameters
+            if (model := getattr(value, "model", None)) is not None:
                 parameters = described(type(model))[1] | parameters
     acronym = known[key].acronym if key in known else ""
     bounds = known_theorems(acronym) if acronym else ()
@@ -124,7 +125,7 @@ def _policies(name: str) -> Iterator[Entry]:
             parameter: {"default": value, "meaning": parameters.get(parameter, "")}
             for parameter, value in settable(policy).items()
         },
-        "theorems": [_stated(each) for each in bounds],
+        "theorems": [_stated(value) for value in bounds],
         "source": source,
         "example": f"bayesduel compare -i {played} -p {key}",
     }
@@ -137,20 +138,22 @@ def _instances(name: str) -> Iterator[Entry]:
     key = name.lower()
     if key not in (*instances.names(), *instances.family_names()):
         return
-    found = instances.describe(key)
-    entry: Entry = {"kind": "matrix", "name": key, "title": found.title}
-    if found.num_arms:
-        entry["about"] = found.remarks
-        entry["num_arms"] = found.num_arms
-        entry["copeland_winners"] = list(found.winners)
-        entry["arms"] = list(found.arm_names)
-        entry["source"] = found.source
+    description = instances.describe(key)
+    entry: Entry = {"kind": "matrix", "name": key, "title": description.title}
+    if description.num_arms:
+        entry["about"] = description.remarks
+        entry["num_arms"] = description.num_arms
+        entry["copeland_winners"] = list(description.winners)
+        entry["arms"] = list(description.arm_names)
+        entry["source"] = description.source
         entry["example"] = f"bayesduel bounds {key}"
     else:
         entry["kind"] = "family of matrices"
-        entry |= _of_family(FAMILIES[key].make, found.parameters)
-        entry["source"] = found.source
-        entry["example"] = f"bayesduel bounds {_with_values(key, found.parameters)}"
+        entry |= _of_family(FAMILIES[key].make, description.parameters)
+        entry["source"] = description.source
+        entry["example"] = (
+            f"bayesduel bounds {_with_values(key, description.parameters)}"
+        )
     yield entry
 
 
@@ -189,14 +192,14 @@ def _worlds(name: str) -> Iterator[Entry]:
     key = name.lower()
     if key not in choice.world_names():
         return
-    found = choice.describe_world(key)
-    typed = _with_values(key, found.parameters)
+    description = choice.describe_world(key)
+    typed = _with_values(key, description.parameters)
     world = choice.load_world(typed)
     yield {
         "kind": "world of subset choice",
         "name": key,
-        "title": found.title,
-        **_of_family(choice.catalog.maker(key), found.parameters),
+        "title": description.title,
+        **_of_family(choice.catalog.maker(key), description.parameters),
         "feedback": world.feedback,
         "regrets": sorted(world.notions),
         "source": world.source,
@@ -215,19 +218,19 @@ _OF_ALL = {
 def _of_family(make: Callable[..., Any], parameters: tuple[str, ...]) -> Entry:
     about, meanings, _ = described(make)
     meanings = _OF_ALL | {name: text for name, text in meanings.items() if text}
-    found: Entry = {}
+    meant: Entry = {}
     for text in parameters:
         parameter, _, default = text.strip("[]").partition("=")
         optional = text.startswith("[")
         needed = "Optional." if optional else "" if default else "Required."
         if optional and parameter == "seed":
             meanings["seed"] = "Shuffles the arms; without it they keep their order."
-        found[parameter] = {
+        meant[parameter] = {
             "default": default or None,
             "meaning": f"{needed} {meanings.get(parameter, '')}".strip(),
         }
     # The first paragraph says what the title does.
-    return {"about": about.partition("\n\n")[2], "parameters": found}
+    return {"about": about.partition("\n\n")[2], "parameters": meant}
 
 
 _VALUES = {
@@ -238,10 +241,18 @@ _VALUES = {
 
 
 def _with_values(key: str, parameters: tuple[str, ...]) -> str:
-    needed = [each for each in parameters if "=" not in each and "[" not in each]
+    needed = [
+        parameter
+        for parameter in parameters
+        if "=" not in parameter and "[" not in parameter
+    ]
     if not needed:
         return key
-    return key + ":" + ",".join(f"{each}={_VALUES[each]}" for each in needed)
+    return (
+        key
+        + ":"
+        + ",".join(f"{parameter}={_VALUES[parameter]}" for parameter in needed)
+    )
 
 
 def _typed(kind: str) -> str:
@@ -253,8 +264,8 @@ def _models(name: str) -> Iterator[Entry]:
     from bayesduel.models.catalog import sources
 
     for source_file in sources():
-        each, word = _typed(source_file.kind), source_file.word
-        if name.lower() in (each, each.replace("-", "")):
+        model_name, word = _typed(source_file.kind), source_file.word
+        if name.lower() in (model_name, model_name.replace("-", "")):
             kind = source_file.cls
             about, parameters, source = described(kind)
             signature = inspect.signature(kind).parameters
@@ -268,7 +279,7 @@ def _models(name: str) -> Iterator[Entry]:
                 usual = f"bayesduel fit votes.csv --model {word}"
             yield {
                 "kind": "model",
-                "name": each,
+                "name": model_name,
                 "title": kind.__name__,
                 "about": about,
                 "parameters": {
@@ -276,7 +287,7 @@ def _models(name: str) -> Iterator[Entry]:
                     for key, text in parameters.items()
                 },
                 "source": source,
-                "example": _FITTED.get(each, usual),
+                "example": _FITTED.get(model_name, usual),
             }
 
 
@@ -306,16 +317,18 @@ def _bounds(name: str) -> Iterator[Entry]:
 
     # As figures call it: `--bounds lower`.
     wanted = "copeland lower bound" if name.lower() == "lower" else name.lower()
-    for each in known_theorems():
+    for theorem in known_theorems():
         # Where policy and theorem have one name, the former shows the latter.
-        if each.name.lower() == wanted and each.name != each.policy:
-            about, _, source = described(each.function)
+        if theorem.name.lower() == wanted and theorem.name != theorem.policy:
+            about, _, source = described(theorem.function)
             yield {
                 "kind": "bound",
-                "name": each.name,
-                "title": f"on {each.policy}" if each.policy else "on every policy",
+                "name": theorem.name,
+                "title": f"on {theorem.policy}"
+                if theorem.policy
+                else "on every policy",
                 "about": about,
-                "theorems": [_stated(each)],
+                "theorems": [_stated(theorem)],
                 "source": source,
                 "example": "bayesduel bounds sushi --all",
             }
@@ -374,26 +387,123 @@ def _print(entry: Entry) -> None:
         if entry.get(key):
             value = entry[key]
             if key == "copeland_winners":
-                value = [f"arm {each}" for each in value]
+                value = [f"arm {arm}" for arm in value]
             text = ", ".join(map(str, value)) if isinstance(value, list) else value
             say(f"{_LABELS.get(key, key)}: {text}")
     if entry.get("parameters"):
         begin("Parameters")
-    for name, each in (entry.get("parameters") or {}).items():
-        default = each["default"]
+    for name, parameter in (entry.get("parameters") or {}).items():
+        default = parameter["default"]
         say(name if default is None else f"{name}={typed(default)}", 2)
-        if each["meaning"]:
-            say(each["meaning"], 6)
+        if parameter["meaning"]:
+            say(parameter["meaning"], 6)
     if entry.get("theorems"):
         begin("Theorems")
-    for each in entry.get("theorems") or ():
-        kind = f": {each['kind']} bound on {each['regret']} regret"
-        say(each["name"] + (kind if each["kind"] else ""), 2)
-        if each["assumes"]:
-            say("if " + "; ".join(each["assumes"]), 6)
-        say(f"{each['source']}; {each['function']}".removeprefix("; "), 6)
+    for theorem in entry.get("theorems") or ():
+        kind = f": {theorem['kind']} bound on {theorem['regret']} regret"
+        say(theorem["name"] + (kind if theorem["kind"] else ""), 2)
+        if theorem["assumes"]:
+            say("if " + "; ".join(theorem["assumes"]), 6)
+        say(f"{theorem['source']}; {theorem['function']}".removeprefix("; "), 6)
     if entry.get("source"):
         begin("Source")
         say(entry["source"], 2)
     begin("Example")
     say(entry["example"], 2)
+
+
+# --- Docstrings, in words for a terminal ------------------------------------------
+
+# Marks of reStructuredText and the words that they leave. A star behind a letter, as in
+# the i* of a paper, is no mark.
+_MARKS = (
+    (re.compile(r":\w+(?::\w+)*:`~?\.?([^`]+?)(?:\s*<[^`>]+>)?`"), r"\1"),
+    (re.compile(r"``(.+?)``", re.DOTALL), r"\1"),
+    (re.compile(r"`([^`<]+?)\s*<([^`>]+)>`__?"), r"\1 (\2)"),
+    (re.compile(r"`([^`]+)`_{0,2}"), r"\1"),
+    (re.compile(r"(?<![\w*\\])(\*{1,2})(?=[^\s*])([^*]*[^\s*])\1(?![\w*])"), r"\2"),
+    (re.compile(r"\s*\[(?:\d+|#\w*)\]_"), ""),
+)
+_MATH = re.compile(r":math:`([^`]+)`")
+
+# Formulas in TeX as they are written with a keyboard.
+_TEX = (
+    (re.compile(r"\\(le|ge|ne|sim|in|pm)(?![a-zA-Z])"), lambda sign: _SIGNS[sign[1]]),
+    (re.compile(r"\\(?:mathrm|text)\{([^{}]*)\}"), r"\\\1"),
+    (re.compile(r"\\sqrt\s*(\w)"), r"\\sqrt(\1)"),
+    (re.compile(r"\\sqrt\{((?:[^{}]|\{[^{}]*\})*)\}"), r"\\sqrt(\1)"),
+    (re.compile(r"\\lfloor\s*"), r"\\floor("),
+    (re.compile(r"\\lceil\s*"), r"\\ceil("),
+    (re.compile(r"\\(?:rfloor|rceil)|\\\}"), ")"),
+    (re.compile(r"\\\{"), "("),
+    (re.compile(r"\\,"), " "),
+    (re.compile(r"\\cdot\s*"), " * "),
+    (re.compile(r"\\hat(?![a-zA-Z])"), ""),
+    (re.compile(r"\\tilde\s*O"), "O~"),
+    (re.compile(r"\^\\top(?![a-zA-Z])\s*"), "' "),
+    (re.compile(r"(?<=[\w)])\\"), " "),
+    (re.compile(r"\\"), ""),
+    (re.compile(r"\^\*"), "*"),
+    (re.compile(r"([_^])\{(\w+|\*)\}"), r"\1\2"),
+    (re.compile(r"([_^])\{([^{}]*)\}"), r"\1(\2)"),
+)
+_SIGNS = {"le": " <= ", "ge": " >= ", "ne": " != ", "sim": " ~ ", "in": " in ",
+          "pm": " +- "}  # fmt: skip
+
+_ITEM = re.compile(r"(?:^|\n)(?=(?:[-*]|\d+\.) )")
+
+
+def described(thing: Callable[..., Any]) -> tuple[str, dict[str, str], str]:
+    """Return what a docstring says in words, of its parameters, and its sources."""
+    sections = _sections(inspect.getdoc(thing) or "")
+    parameters = _meanings(sections)
+    for base in inspect.getmro(thing)[1:] if inspect.isclass(thing) else ():
+        above = _meanings(_sections(base.__doc__ and inspect.cleandoc(base.__doc__)))
+        for name, text in parameters.items():
+            if text.startswith("As in ") and name in above:
+                parameters[name] = above[name]
+    words = [
+        paragraph if paragraph.startswith(" ") else _one_line(_without_marks(paragraph))
+        for part in f"{sections['']}\n\n{sections.get('Notes', '')}".split("\n\n")
+        for paragraph in (_ITEM.split(part)[1:] if _ITEM.match(part) else [part])
+    ]
+    about = (
+        "\n\n".join(filter(None, words)).replace("::\n", ":\n").replace(" :\n", ":\n")
+    )
+    references = _one_line(_without_marks(sections.get("References", "")))
+    return about.strip(), parameters, references
+
+
+def _meanings(sections: dict[str, str]) -> dict[str, str]:
+    meanings: dict[str, str] = {}
+    names: list[str] = []
+    for line in sections.get("Parameters", "").splitlines():
+        if line and not line[0].isspace():
+            names = [name.strip() for name in line.partition(" :")[0].split(",")]
+        for name in names if line[:1].isspace() else ():
+            meanings[name] = f"{meanings.get(name, '')}\n{line.strip()}"
+    return {name: _one_line(_without_marks(text)) for name, text in meanings.items()}
+
+
+def _without_marks(text: str) -> str:
+    text = _MATH.sub(lambda match: _in_words(match[1]), text)
+    for mark, words in _MARKS:
+        text = mark.sub(words, text)
+    return text
+
+
+def _in_words(formula: str) -> str:
+    for mark, words in _TEX:
+        formula = mark.sub(words, formula)
+    return " ".join(formula.split())
+
+
+def _one_line(text: str) -> str:
+    """Join lines, also of a word that has a hyphen where its line ends."""
+    return " ".join(re.sub(r"(?<=\w)-\n\s*(?=\w)", "-", text).split())
+
+
+def _sections(text: str | None) -> dict[str, str]:
+    """Return the sections of a numpydoc docstring; what stands before them as ''."""
+    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", text or "", flags=re.MULTILINE)
+    return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}

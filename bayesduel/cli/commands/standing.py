@@ -49,32 +49,27 @@ def standing(
     data = reading.read(votes)
     from bayesduel.studies.status import standing as standing_of
 
-    found = standing_of(
-        data,
-        delta=delta,
-        model=model,
-        width=width,
-        probability=probability,
-        arm_names=names_between("--arm-names", arm_names),
-        seed=seed,
-    )
+    result = standing_of(
+        data, delta=delta, model=model, width=width, probability=probability,
+        arm_names=names_between("--arm-names", arm_names), seed=seed,
+    )  # fmt: skip
     if as_json:
-        print_json(found.as_dict() | {"version": version()})
+        print_json(result.as_dict() | {"version": version()})
     else:
-        _print(found, votes.name)
+        _print(result, votes.name)
     if out is not None:
-        rows = found.to_dataframe().reset_index().to_dict("records")
+        rows = result.to_dataframe().reset_index().to_dict("records")
         messages.save_csv(out, rows)
 
 
-def _print(found: VotesStanding, name: str) -> None:
-    screen, heads = console(), _HEADERS[found.parts == 1 :]
-    rows = [[arm.arm, *(arm.cells()[head] for head in heads)] for arm in found.arms]
+def _print(result: VotesStanding, name: str) -> None:
+    screen, heads = console(), _HEADERS[result.parts == 1 :]
+    rows = [[arm.arm, *(arm.cells()[head] for head in heads)] for arm in result.arms]
     table = table_of(("arm", *heads), rows, optional=_OPTIONAL).fitted(screen.width)
-    captions = [f"DOUBTFUL: {each}" for each in found.doubts]
-    captions.append(f"score: {found.score}; intervals hold {found.probability:.0%}")
-    show(screen, f"{name}: {found.leader_words()}", table, *captions)
+    captions = [f"DOUBTFUL: {doubt}" for doubt in result.doubts]
+    captions.append(f"score: {result.score}; intervals hold {result.probability:.0%}")
+    show(screen, f"{name}: {result.leader_words()}", table, *captions)
     heads = ("may I stop", "", "needs", "has")
-    line = found.stopping
+    line = result.stopping
     row = (line.rule, line.says(), *line.amounts())
-    show(screen, found.stopping_words(), table_of(heads, [row]), line.meaning)
+    show(screen, result.stopping_words(), table_of(heads, [row]), line.meaning)

@@ -140,8 +140,12 @@ class Recipe:
         from bayesduel import policies
 
         known = {*policies.names(), *policies.subset_names()}
-        needed = dict.fromkeys(each for panel in self.panels for each in panel.policies)
-        return tuple(each for each in needed if each.partition(":")[0] not in known)
+        needed = dict.fromkeys(
+            policy for panel in self.panels for policy in panel.policies
+        )
+        return tuple(
+            policy for policy in needed if policy.partition(":")[0] not in known
+        )
 
 
 def names() -> tuple[str, ...]:
@@ -185,25 +189,17 @@ def load(name: str) -> Recipe:
     500
     """
     if name not in all_names():
-        raise UnknownNameError(
-            "name",
-            f"there is no figure {name!r}",
-            name,
-            remedy=near_and_all(name, names()),
-        )
+        rule, remedy = f"there is no figure {name!r}", near_and_all(name, names())
+        raise UnknownNameError("name", rule, name, remedy=remedy)
     data = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text("utf-8"))
     defaults = data.pop("defaults", {})
-    panels = tuple(_panel(defaults | each) for each in data.pop("panels"))
-    claims = tuple(_claim(each, panels) for each in data.pop("claims", ()))
+    panels = tuple(_panel(defaults | panel) for panel in data.pop("panels"))
+    claims = tuple(_claim(claim, panels) for claim in data.pop("claims", ()))
     notes = tuple(data.pop("notes", ()))
     options = {
-        "kind": "regret",
-        "notion": "copeland",
-        "columns": 2,
-        "log_x": True,
-        "log_y": False,
-        "bounds": False,
-    }
+        "kind": "regret", "notion": "copeland", "columns": 2, "log_x": True,
+        "log_y": False, "bounds": False,
+    }  # fmt: skip
     return Recipe(
         name=name, **(options | data), panels=panels, claims=claims, notes=notes
     )

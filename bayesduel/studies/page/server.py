@@ -123,12 +123,7 @@ class TimedProtocol(H11Protocol):
 
 
 class Pace:
-    """How often each judge may send something: so often at once, then so many a second.
-
-    Parameters
-    ----------
-    at_once, per_second : float
-    """
+    """How often each judge may send something: at once, then so many a second."""
 
     def __init__(self, at_once: float = 100.0, per_second: float = 10.0) -> None:
         self._most, self._rate = at_once, per_second
@@ -147,16 +142,9 @@ class PageGuard:
     """Lets through what has the token, is meant for this server, and comes from it."""
 
     def __init__(
-        self,
-        app: ASGIApp,
-        judges: Mapping[str, str | None],
-        public: str | None = None,
+        self, app: ASGIApp, judges: Mapping[str, str | None], public: str | None = None
     ) -> None:
-        """Take an application, and by token whose it is: None for whoever has it.
-
-        ``public`` is where a proxy before this server is reached, such as
-        ``https://votes.example.org``.
-        """
+        """Take an application, and by token whose it is: None for whoever has it."""
         self._app, self._judges, self._public = app, dict(judges), public
         self._names = _OWN_NAMES
         if public is not None:
@@ -187,9 +175,9 @@ class PageGuard:
             return 421
         token = scope["path"].partition("/")[2].partition("/")[0]
         known = [
-            each
-            for each in self._judges
-            if secrets.compare_digest(token.encode(), each.encode())
+            valid
+            for valid in self._judges
+            if secrets.compare_digest(token.encode(), valid.encode())
         ]
         if not known:
             return 404
@@ -208,8 +196,7 @@ class PageGuard:
 _LOGGER = logging.getLogger(__name__)
 _HERE = Path(__file__).parent
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,100}")
-MOST_NAMES = 50
-"""That one page takes: whoever has the address can make up any number."""
+MOST_NAMES = 50  # That one page takes: whoever has the address can make up any number.
 
 _PATIENCE = 5.0
 """Seconds for other programs that hold the file; open pages try again by themselves."""
@@ -217,8 +204,7 @@ _PATIENCE = 5.0
 _PUBLIC = re.compile(r"https://[a-z0-9.-]+(:\d{1,5})?")
 
 _LARGEST_BODY = 10_000
-_LARGEST_TEXT = 500_000
-"""Bytes of a text that are shown."""
+_LARGEST_TEXT = 500_000  # Bytes of a text that are shown.
 
 # An image that is opened by itself runs no script either.
 _IMAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
@@ -313,7 +299,7 @@ class JudgePage:
         ]
         self.links: dict[str, str] = {}
         """Last part of the address, by judge, of those named by ``judges``."""
-        names = [name for each in judges if (name := checked_judge(each)) is not None]
+        names = [name for given in judges if (name := checked_judge(given)) is not None]
         known: dict[str, str | None] = {self.token: self._judge}
         if names and (judge is not None or token is not None):
             rule = "must be given without judge and token: each has a link"
@@ -330,23 +316,16 @@ class JudgePage:
         The listener is to be one that only this computer reaches.
         """
         config = uvicorn.Config(
-            self.app,
-            http=TimedProtocol,
-            ws="none",
-            lifespan="off",
-            access_log=False,
-            log_config=None,
-            log_level="error",
-            proxy_headers=False,
-            server_header=False,
-            timeout_graceful_shutdown=5,
-        )
+            self.app, http=TimedProtocol, ws="none", lifespan="off", access_log=False,
+            log_config=None, log_level="error", proxy_headers=False,
+            server_header=False, timeout_graceful_shutdown=5,
+        )  # fmt: skip
         return PageServer(config)
 
     @property
     def num_answered(self) -> int:
         """Answers that were stored by this page and not taken back."""
-        return sum(each.num_answered for each in self._sessions.values())
+        return sum(session.num_answered for session in self._sessions.values())
 
     def _page(self, request: Request) -> Response:
         text = Template((_HERE / "page.html").read_text("utf-8")).substitute(
@@ -490,32 +469,28 @@ async def _object_of(request: Request) -> dict[str, Any]:
             content += part
             if len(content) > _LARGEST_BODY:
                 raise HTTPException(413)
-        found = json.loads(content)
+        value = json.loads(content)
     except (ClientDisconnect, ValueError, RecursionError) as error:
         raise HTTPException(400) from error
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise HTTPException(400)
-    return found
+    return value
 
 
 def link_secret(study: Path) -> str:
-    """Return what the links of a study are signed with, made when first needed.
-
-    It is kept beside the study, in a file that only its owner may read; without that
-    file a new secret is made, and older links hold no more.
-    """
+    """Return what the links of a study are signed with, made when first needed."""
     path = study.with_name(f"{study.name}-links")
     try:
         with suppress(FileExistsError):
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(handle, "w", encoding="ascii") as file:
                 file.write(secrets.token_urlsafe(32))
-        found = path.read_text("ascii").strip()
+        secret = path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise OutputWriteError(f"{path}: cannot be kept or read: {error}") from error
-    if len(found) < 32:
+    if len(secret) < 32:
         raise OutputWriteError(f"{path}: holds no secret; remove it for a new one")
-    return found
+    return secret
 
 
 def signed_token(secret: str, judge: str) -> str:

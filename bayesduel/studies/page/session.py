@@ -10,14 +10,10 @@ from bayesduel.files.folders import as_path
 from bayesduel.studies.study import Study, Ticket
 
 IMAGE_TYPES = {
-    ".avif": "image/avif",
-    ".gif": "image/gif",
-    ".jpeg": "image/jpeg",
-    ".jpg": "image/jpeg",
-    ".png": "image/png",
-    ".svg": "image/svg+xml",
+    ".avif": "image/avif", ".gif": "image/gif", ".jpeg": "image/jpeg",
+    ".jpg": "image/jpeg", ".png": "image/png", ".svg": "image/svg+xml",
     ".webp": "image/webp",
-}
+}  # fmt: skip
 """Types of files that browsers show as an image, by suffix."""
 
 
@@ -54,9 +50,9 @@ class ArmFiles:
         if not path.is_dir():
             raise StudyError(argument, "must be a folder", str(folder))
         self._folder, self._argument = path.resolve(), argument
-        kept = Path(study)
+        study_file = Path(study)
         ends = "", "-wal", "-journal", "-links"
-        self._kept = [kept.with_name(kept.name + end) for end in ends]
+        self._forbidden = [study_file.with_name(study_file.name + end) for end in ends]
 
     def path(self, arm: str) -> Path | None:
         """Return the file that an arm names, or None if it names none.
@@ -76,7 +72,7 @@ class ArmFiles:
             file = (self._folder / name).resolve(strict=True)
             if not file.is_relative_to(self._folder) or not file.is_file():
                 return None
-            if any(each.exists() and file.samefile(each) for each in self._kept):
+            if any(one.exists() and file.samefile(one) for one in self._forbidden):
                 return None
         except (OSError, RuntimeError, ValueError):
             return None
@@ -133,7 +129,7 @@ class JudgeSession:
 
     def __init__(self, study: Study, judge: str | None) -> None:
         self._study, self._judge = study, judge
-        self._asked: set[int] = set()
+        self._numbers: set[int] = set()
         self._answered: list[int] = []
         self._before = [] if judge is None else study.answers_of(judge)
 
@@ -156,7 +152,7 @@ class JudgeSession:
         waiting = self._waiting()
         if not waiting:
             waiting = self._study.ask(judge=self._judge)
-            self._asked.update(ticket.number for ticket in waiting)
+            self._numbers.update(ticket.number for ticket in waiting)
         return min(waiting, key=lambda ticket: ticket.number, default=None)
 
     def answer(self, number: int, word: str) -> bool:
@@ -180,7 +176,7 @@ class JudgeSession:
         for known in (self._answered, self._before):
             if number in known:
                 known.remove(number)
-        self._asked.add(number)
+        self._numbers.add(number)
         return is_new
 
     def _count_answer(self, number: int) -> None:
@@ -198,5 +194,5 @@ class JudgeSession:
         return [
             ticket
             for ticket in self._study.open_tickets(self._judge)
-            if self._judge is not None or ticket.number in self._asked
+            if self._judge is not None or ticket.number in self._numbers
         ]

@@ -24,7 +24,7 @@ from tests.command_line import invoke
 from tests.studies.helpers import DRINKS
 
 
-def told(study, judge, best, worst=None, context=None):
+def tell(study, judge, best, worst=None, context=None):
     (ticket,) = study.ask(judge=judge, context=context)
     cards = [ticket.shown.index(arm) + 1 for arm in (best, worst) if arm]
     study.tell(ticket, cards[0] if worst is None else tuple(cards))
@@ -39,27 +39,30 @@ def test_alpha_of_sets_is_that_of_all_ways_to_number_their_arms():
         for _ in range(8)
     ]  # fmt: skip
     every = [
-        [order[each.named] for each in said.values()]
+        [order[item.named] for item in said.values()]
         for said in shared
         for order in itertools.permutations(range(3))
     ]
     units, answers = len(shared), 3 * len(shared)
-    apart = sum(one.named != other.named for said in shared
-                for one, other in itertools.combinations(said.values(), 2))  # fmt: skip
+    apart = sum(
+        first.named != second.named
+        for said in shared
+        for first, second in itertools.combinations(said.values(), 2)
+    )
     # All of them, but for how many answers alpha takes chance to be made of.
-    for copies, found in ((6, krippendorff_alpha(every)), (3, alpha_of(shared, 3))):
+    for copies, result in ((6, krippendorff_alpha(every)), (3, alpha_of(shared, 3))):
         number = copies * answers
         by_chance = (number - number / 3) / (number - 1)
-        assert found == pytest.approx(1 - apart / (3 * units) / by_chance)
+        assert result == pytest.approx(1 - apart / (3 * units) / by_chance)
 
 
 @pytest.mark.parametrize("contexts", [range(4), [None] * 4])
 def test_agreement_of_two_judges_about_the_best(make, contexts):
     study = make("balanced", DRINKS[:3], choose_from=3)
     for turn, context in enumerate(contexts):
-        told(study, "Ada", "tea", context=context)
-        told(study, "Bob", "milk" if turn == 2 else "tea", context=context)
-        told(study, None, "coffee", context=context)  # Nobody knows whose it is.
+        tell(study, "Ada", "tea", context=context)
+        tell(study, "Bob", "milk" if turn == 2 else "tea", context=context)
+        tell(study, None, "coffee", context=context)  # Nobody knows whose it is.
     table = study.status().judges
     # Four units, numbered in three ways: 24 answers, 8 of each arm; 3 of 12 units with
     # two different ones. So alpha is 1 - 23 * 3 * 2 / (24 ** 2 - 3 * 8 ** 2).
@@ -76,8 +79,8 @@ def test_agreement_of_two_judges_about_the_best(make, contexts):
 def test_the_best_and_the_worst_agree_each_for_itself(make):
     study = make("balanced", DRINKS[:3], choose_from=3, worst=True)
     for _ in range(3):
-        told(study, "Ada", "tea", "milk")
-        told(study, "Bob", "tea", "coffee")
+        tell(study, "Ada", "tea", "milk")
+        tell(study, "Bob", "tea", "coffee")
     table = study.status().judges
     # Agreed about each best one, and about no worst one.
     assert table.alpha_units == 6
@@ -97,7 +100,7 @@ def test_gold_sets_are_no_agreement(make):
     table = study.status().judges
     assert (table.alpha, table.alpha_units) == (None, 0)
     assert [line.repeats for line in table.lines] == [0, 0]
-    assert [each.chosen for each in table.lines[0].best_at] == [0, 0, 0]
+    assert [item.chosen for item in table.lines[0].best_at] == [0, 0, 0]
 
 
 def test_a_place_that_a_judge_prefers_is_named(make):
@@ -109,8 +112,8 @@ def test_a_place_that_a_judge_prefers_is_named(make):
         study.tell(ticket, tuple(rng.sample([1, 2, 3], 2)))
     status = study.status()
     ada, bob = status.judges.lines
-    assert [each.chosen for each in ada.best_at] == [40, 0, 0]
-    assert sum(each.chosen for each in ada.worst_at) == 40
+    assert [item.chosen for item in ada.best_at] == [40, 0, 0]
+    assert sum(item.chosen for item in ada.worst_at) == 40
     assert (ada.worst_at[0].chosen, ada.best_at[0].share) == (0, 1.0)
     # All three hold together with 95 %.
     low, high = share_interval(40, 40, 1 - 0.05 / 3)
@@ -143,7 +146,7 @@ def test_pairs_have_sides_and_no_cards(make):
 FALSE_ALARM = 1e-5
 
 
-def asked(answers):
+def shared_by(answers):
     """Return what judges said of pairs: of answers as (judge, cards, best, ...)."""
     questions = {}
     for number, (judge, cards, *named) in enumerate(answers, 1):
@@ -162,31 +165,31 @@ def by_lot(rng, *, number=150, size=3, num_arms=8):
 
 def test_what_a_choice_implies():
     question = Question(1, (3, 1, 2, 0), "Ada", None, "d-ts", "", 0.0, 1.0)
-    found = {(arms, arms[named]) for (arms, *_), named in of_pairs(question, "2")}
-    assert found == {((1, 3), 1), ((1, 2), 1), ((0, 1), 1)}
+    result = {(arms, arms[named]) for (arms, *_), named in of_pairs(question, "2")}
+    assert result == {((1, 3), 1), ((1, 2), 1), ((0, 1), 1)}
     both = {(arms, arms[named]) for (arms, *_), named in of_pairs(question, "2,4")}
-    assert both == found | {((0, 3), 3), ((0, 2), 2)}
+    assert both == result | {((0, 3), 3), ((0, 2), 2)}
     assert [*of_pairs(question, "skip"), *of_pairs(question, None)] == []
 
 
 def test_alpha_of_pairs_by_hand():
     """Sets that are never the same: 0 and 1 were judged by three, 0 and 2 by two."""
     cyd = ("Cyd", (2, 1, 4, 0), 0)
-    shared = asked([("Ada", (0, 1, 2), 0), ("Bob", (1, 3, 0), 1), cyd])
+    shared = shared_by([("Ada", (0, 1, 2), 0), ("Bob", (1, 3, 0), 1), cyd])
     # Of 6 ordered pairs of three judges 4 differ, each for 1/2; of 2 of two none.
-    found = agreement_of_pairs(shared)
-    assert found.alpha == pytest.approx(1 - 2 * (4 / 2) / (6 / 2 + 2))
-    assert (found.times, found.answers) == (2, 3)
-    assert (found.lower, found.upper) == (None, None)
-    assert agreement_of_pairs(asked([("Ada", (0, 1, 2), 0)])) is None
+    agreement = agreement_of_pairs(shared)
+    assert agreement.alpha == pytest.approx(1 - 2 * (4 / 2) / (6 / 2 + 2))
+    assert (agreement.times, agreement.answers) == (2, 3)
+    assert (agreement.lower, agreement.upper) == (None, None)
+    assert agreement_of_pairs(shared_by([("Ada", (0, 1, 2), 0)])) is None
 
 
 def test_it_is_krippendorffs_but_for_what_chance_is_made_of():
     """That has one judgment fewer to draw from, and each of them in both orders."""
-    shared = asked([*by_lot(random.Random(3))])
+    shared = shared_by([*by_lot(random.Random(3))])
     judgments = 2 * sum(map(len, shared))
-    found = agreement_of_pairs(shared)
-    apart = (1 - found.alpha) * (judgments - 1) / judgments
+    agreement = agreement_of_pairs(shared)
+    apart = (1 - agreement.alpha) * (judgments - 1) / judgments
     assert 1 - alpha_of(shared, 2) == pytest.approx(apart)
 
 
@@ -194,12 +197,12 @@ def test_judges_who_choose_by_lot_come_to_no_agreement():
     """And alpha errs as much as it says, though what answers imply is dependent."""
     number = 300
     rngs = map(random.Random, range(number))
-    found = [agreement_of_pairs(asked(by_lot(rng))) for rng in rngs]
-    alphas = np.array([each.alpha for each in found])
+    results = [agreement_of_pairs(shared_by(by_lot(rng))) for rng in rngs]
+    alphas = np.array([result.alpha for result in results])
     assert abs(alphas.mean()) < 4.5 * alphas.std() / number**0.5
-    missed = sum(not each.lower <= 0 <= each.upper for each in found)
+    missed = sum(not result.lower <= 0 <= result.upper for result in results)
     assert missed <= binom.ppf(1 - FALSE_ALARM, number, 0.05)
-    errors = np.array([each.upper - each.lower for each in found]) / (2 * 1.96)
+    errors = np.array([result.upper - result.lower for result in results]) / (2 * 1.96)
     # The spread of so many has a relative error of 1 / sqrt(2 n); what is said may be
     # a tenth too large: comparisons of the same two answers count each for itself.
     assert abs(np.log(errors.mean() / alphas.std())) < 0.1 + 4.5 / (2 * number) ** 0.5
@@ -214,7 +217,9 @@ def test_names_of_arms_and_places_of_cards_say_nothing():
         for judge, cards, best in answers
     ]
     assert others != answers
-    assert agreement_of_pairs(asked(others)) == agreement_of_pairs(asked(answers))
+    assert agreement_of_pairs(shared_by(others)) == agreement_of_pairs(
+        shared_by(answers)
+    )
 
 
 def test_a_study_says_it_beside_that_of_sets(make):

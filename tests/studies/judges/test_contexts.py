@@ -18,13 +18,13 @@ POOL = ["hot", "cold", "at night"]
 
 def by_pair(study):
     """Count the contexts of each pair, one of both orders."""
-    found = {}
-    for each in study._current().questions.values():
-        if each.twin_of is None and each.replaces is None:
-            pair = frozenset((each.left, each.right))
-            context = each.context if isinstance(each.context, str) else ""
-            found.setdefault(pair, Counter())[context] += 1
-    return found
+    results = {}
+    for question in study._current().questions.values():
+        if question.twin_of is None and question.replaces is None:
+            pair = frozenset((question.left, question.right))
+            context = question.context if isinstance(question.context, str) else ""
+            results.setdefault(pair, Counter())[context] += 1
+    return results
 
 
 @pytest.mark.parametrize(("policy", "orders"), [("balanced", "tie"), ("random", None)])
@@ -39,20 +39,20 @@ def test_each_pair_meets_in_all_contexts_as_often(make, policy, orders):
     study.clock.now += 4000.0
     anew = study.ask(judge="Bob")
     state = study._current()
-    for each in anew:
-        before = state.questions[each.number].replaces
-        assert before is None or each.context == state.questions[before].context
+    for item in anew:
+        before = state.questions[item.number].replaces
+        assert before is None or item.context == state.questions[before].context
     for counts in by_pair(study).values():
-        numbers = [counts[each] for each in POOL]
+        numbers = [counts[item] for item in POOL]
         assert max(numbers) - min(numbers) <= 1
     every = Counter()
     for counts in by_pair(study).values():
         every.update(counts)
     assert set(every) == set(POOL)
     assert max(every.values()) - min(every.values()) <= 3
-    for each in state.questions.values():
-        if each.twin_of is not None:
-            assert each.context == state.questions[each.twin_of].context
+    for item in state.questions.values():
+        if item.twin_of is not None:
+            assert item.context == state.questions[item.twin_of].context
     assert_replays(study)
     assert verify_study(study.path).foreign == ()
 
@@ -66,11 +66,11 @@ def test_a_context_of_ones_own_and_mergers(make):
     study.merge_arms("tea", "milk")
     state = study._current()
     left = by_pair(study)
-    for (one, other), counts in state.drawn.items():
-        if state.is_retired[one] or state.is_retired[other]:
+    for (first, second), counts in state.drawn.items():
+        if state.is_retired[first] or state.is_retired[second]:
             continue
-        known = left[frozenset((one, other))]
-        assert counts == Counter({each: known[each] for each in POOL if known[each]})
+        known = left[frozenset((first, second))]
+        assert counts == Counter({item: known[item] for item in POOL if known[item]})
     assert verify_study(study.path).foreign == ()
     assert_replays(study)
 
@@ -78,12 +78,12 @@ def test_a_context_of_ones_own_and_mergers(make):
 def test_each_context_is_fitted_by_itself(make):
     better = {"hot": 0, "cold": 1, "at night": 2}
     study = make(contexts=[*POOL, "never"], seed=5)
-    for place in range(72):
+    for number in range(72):
         for ticket in study.ask():
             if ticket.context == "never":  # Nobody answers.
                 continue
             best = DRINKS[better[ticket.context]]
-            word = "right" if best == ticket.right or place % 9 == 0 else "left"
+            word = "right" if best == ticket.right or number % 9 == 0 else "left"
             study.tell(ticket, word)
     table = study.by_context()
     scores = []
@@ -98,7 +98,7 @@ def test_each_context_is_fitted_by_itself(make):
     assert table.lines[-1].votes == 0 and table.lines[-1].leader is None
     assert table.leads == {"tea": 1, "coffee": 1, "milk": 1}
     for arm, mean in table.mean_scores.items():
-        assert mean == pytest.approx(np.mean([each[arm] for each in scores]))
+        assert mean == pytest.approx(np.mean([score[arm] for score in scores]))
     means = [*table.mean_scores.values()]
     assert means == sorted(means, reverse=True)
     assert "By context" in study.report()
@@ -106,10 +106,10 @@ def test_each_context_is_fitted_by_itself(make):
 
 def select(study, context, names):
     wins = np.zeros((len(names), len(names)))
-    for each in study._current().questions.values():
-        if each.context == context and study._current().is_vote(each):
-            pair = each.left, each.right
-            wins[pair if each.outcome == "left" else pair[::-1]] += 1
+    for question in study._current().questions.values():
+        if question.context == context and study._current().is_vote(question):
+            pair = question.left, question.right
+            wins[pair if question.outcome == "left" else pair[::-1]] += 1
     return Comparisons.from_wins(wins, arm_names=names)
 
 

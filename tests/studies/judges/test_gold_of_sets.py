@@ -73,7 +73,7 @@ def test_who_fails_gold_sets_is_set_aside_and_comes_back(make):
                 if ticket.rule == "gold":
                     shown.append(ticket.shown)
     # Both had the set in several orders, and Bob no more of it once he was set aside.
-    assert all({*each} == {*GOLD} for each in shown)
+    assert all({*item} == {*GOLD} for item in shown)
     assert len({*shown}) > 2
     assert "Bob is set aside: 0 of 4 gold questions right, below 60%" in study.resting
     ada, bob = study.status().judges.lines
@@ -102,9 +102,9 @@ def test_who_fails_gold_sets_is_set_aside_and_comes_back(make):
 def test_gold_sets_leave_the_balance_of_arms_alone(make):
     study = make("balanced", ARMS, choose_from=4, judging=Judging(gold_share=0.5))
     study.add_gold("good", ["fair", "dull", "bad"])
-    tickets = [each for each in study.ask(50) if each.rule != "gold"]
+    tickets = [item for item in study.ask(50) if item.rule != "gold"]
     assert len(tickets) == 25
-    shown = [arm for each in tickets for arm in each.shown]
+    shown = [arm for ticket in tickets for arm in ticket.shown]
     assert {shown.count(arm) for arm in ARMS} == {20}
 
 
@@ -183,7 +183,7 @@ def test_whatever_happens_replays_to_the_same_and_asks_the_same(make, worst):
     happens(study, rng, 120, answer)
     assert_replays(study)
     assert verify_study(study.path).foreign == ()
-    kinds = [each.kind for each in study.events()]
+    kinds = [event.kind for event in study.events()]
     assert kinds.count("gold asked") > 3
     assert kinds.count("answered") > 10
 
@@ -193,16 +193,16 @@ def test_a_gold_set_looks_like_any_other_on_the_page(make, page):
     study = make("balanced", ARMS, choose_from=3, worst=True, judging=terms)
     study.add_gold("good", ("fair", "bad"))
     seen, client = [], page(study)
-    found = client.question()
-    assert found["worst"]
+    question = client.question()
+    assert question["worst"]
     for _ in range(6):
-        names = [each["name"] for each in found["cards"]]
+        names = [card["name"] for card in question["cards"]]
         answer = f"{names.index(min(names, key=ORDER.index)) + 1},"
         answer += f"{names.index(max(names, key=ORDER.index)) + 1}"
-        seen.append((found.keys() - {"number"}, {*names} == {"good", "fair", "bad"}))
-        reply = client.post("answer", number=found["number"], answer=answer)[1]
+        seen.append((question.keys() - {"number"}, {*names} == {"good", "fair", "bad"}))
+        reply = client.post("answer", number=question["number"], answer=answer)[1]
         assert not reply["note"]
-        found = reply["question"]
+        question = reply["question"]
     assert {is_gold for _, is_gold in seen} == {True, False}
     assert len({frozenset(keys) for keys, _ in seen}) == 1
     (line,) = study.status().judges.lines

@@ -17,7 +17,7 @@ from tests.studies.helpers import (
     better_of,
     mirrored,
     refused,
-    told,
+    tell_answer,
 )
 from tests.studies.serving import Client, served
 
@@ -44,12 +44,12 @@ def test_alpha_by_counting_all_pairs():
         whole = [unit for unit in units if len(unit) > 1]
         said = list(itertools.chain(*whole))
         observed = sum(
-            sum(one != other for one, other in itertools.permutations(unit, 2))
+            sum(first != second for first, second in itertools.permutations(unit, 2))
             / (len(unit) - 1)
             for unit in whole
         ) / len(said)
         pairs = list(itertools.permutations(said, 2))
-        expected = sum(one != other for one, other in pairs) / len(pairs)
+        expected = sum(first != second for first, second in pairs) / len(pairs)
         assert krippendorff_alpha(units) == pytest.approx(1 - observed / expected)
     assert math.isnan(krippendorff_alpha([]))
     assert math.isnan(krippendorff_alpha(["aa", "aaa", "b"]))
@@ -98,12 +98,14 @@ def test_gold_comes_as_often_as_said_and_is_no_vote(make):
     assert not study.add_gold("good", "bad")
     study.add_gold("good", "tea")
     tickets = study.ask(40, judge="Ada") + study.ask(4, judge="Bob")
-    gold = [each.number for each in tickets[:40] if each.rule == "gold"]
+    gold = [ticket.number for ticket in tickets[:40] if ticket.rule == "gold"]
     assert len(gold) == 10
     assert len({number % 4 for number in gold}) > 1
-    assert sum(each.rule == "gold" for each in tickets[40:]) == 1
-    asked = [{each.left, each.right} for each in tickets[:40] if each.rule == "gold"]
-    assert asked.count({"good", "tea"}) == asked.count({"good", "bad"}) == 5
+    assert sum(ticket.rule == "gold" for ticket in tickets[40:]) == 1
+    results = [
+        {ticket.left, ticket.right} for ticket in tickets[:40] if ticket.rule == "gold"
+    ]
+    assert results.count({"good", "tea"}) == results.count({"good", "bad"}) == 5
     for ticket in tickets:
         study.tell(ticket, better_of(ticket))
     assert study.comparisons().num_votes == 44 - 11
@@ -118,14 +120,14 @@ def test_every_judge_has_all_gold_questions_as_often_and_either_way_round(make):
     study = make(judging=Judging(gold_share=0.5))
     for worse in ("bad", "tea"):
         study.add_gold("good", worse)
-    asked, lefts = {"Ada": [], "Bob": []}, set()
-    for judge, had in [*asked.items()] * 24:
+    arguments, lefts = {"Ada": [], "Bob": []}, set()
+    for judge, had in [*arguments.items()] * 24:
         (ticket,) = study.ask(judge=judge)
         if ticket.rule == "gold":
             had.append(min(ticket.left, ticket.right))
             lefts.add(ticket.left)
         study.tell(ticket, better_of(ticket))
-    for had in asked.values():
+    for had in arguments.values():
         assert had.count("bad") == had.count("good") == 6
     assert lefts == {"good", "bad", "tea"}
 
@@ -134,10 +136,10 @@ def test_who_fails_gold_questions_is_set_aside_and_comes_back(make):
     terms = Judging(gold_share=0.5, gold_threshold=0.6, gold_least=4)
     study = make(judging=terms, budget=200)
     study.add_gold("good", "bad")
-    told(study, "Ada", 20, better_of)
+    tell_answer(study, "Ada", 20, better_of)
     before = study.comparisons()
-    waiting = next(each for each in study.ask(2, judge="Bob") if each.rule != "gold")
-    told(study, "Bob", 30, lambda ticket: mirrored(better_of(ticket)))
+    waiting = next(item for item in study.ask(2, judge="Bob") if item.rule != "gold")
+    tell_answer(study, "Bob", 30, lambda ticket: mirrored(better_of(ticket)))
     assert study.comparisons().wins.tolist() == before.wins.tolist()
     assert study.ask(judge="Bob") == []
     assert "Bob is set aside: 0 of 4 gold questions right" in study.resting
@@ -174,7 +176,7 @@ def test_who_fails_gold_questions_is_set_aside_and_comes_back(make):
 
 def test_an_undone_gold_answer_counts_no_more(make):
     study = make(judging=Judging(gold_share=0.9, gold_threshold=1.0, gold_least=1))
-    told(study, "Ada", 3, better_of)
+    tell_answer(study, "Ada", 3, better_of)
     study.add_gold("good", "bad")
     (ticket,) = study.ask(judge="Ada")
     assert ticket.rule == "gold"
@@ -199,10 +201,10 @@ def test_an_undone_gold_answer_counts_no_more(make):
 def test_set_aside_changes_what_the_report_says(make):
     study = make(judging=Judging(gold_share=0.3, gold_threshold=0.5, gold_least=2))
     study.add_gold("good", "bad")
-    told(study, "Ada", 12, better_of)
+    tell_answer(study, "Ada", 12, better_of)
     for name in ("Bob", "Cyd"):
         study.set_judge(name, trusted=True)
-        told(study, name, 30, lambda ticket: mirrored(better_of(ticket)))
+        tell_answer(study, name, 30, lambda ticket: mirrored(better_of(ticket)))
     assert study.status().leader == "milk"
     for name in ("Bob", "Cyd"):
         study.set_judge(name)
@@ -219,7 +221,7 @@ def test_limits_and_assignments(make):
     study.set_judge("Ada", limit=5, arms=["tea", "milk"])
     tickets = study.ask(9, judge="Ada")
     assert len(tickets) == 5
-    assert all({each.left, each.right} == {"tea", "milk"} for each in tickets)
+    assert all({ticket.left, ticket.right} == {"tea", "milk"} for ticket in tickets)
     assert "Ada has had the 5 questions" in study.resting
     for ticket in tickets:
         study.tell(ticket, "left")
@@ -256,25 +258,25 @@ def test_time_sides_and_repeats_of_a_judge(make):
 
 def test_events_say_who_did_it(make):
     study = make()
-    one, other = study.ask(2, judge="Ada")
-    study.tell(one, "left", judge="Ada")
-    study.undo(one, judge="Ada")
-    study.skip(other, judge="Ada")
-    study.withdraw(one, judge="Ada")
-    bodies = [each.body for each in study.events()[3:]]
-    assert [each.get("judge", each.get("by")) for each in bodies] == ["Ada"] * 4
+    first, second = study.ask(2, judge="Ada")
+    study.tell(first, "left", judge="Ada")
+    study.undo(first, judge="Ada")
+    study.skip(second, judge="Ada")
+    study.withdraw(first, judge="Ada")
+    bodies = [event.body for event in study.events()[3:]]
+    assert [body.get("judge", body.get("by")) for body in bodies] == ["Ada"] * 4
     assert bodies[1] == {"question": 1, "by": "Ada"}
     assert_replays(study)
 
 
 def test_a_judge_touches_no_question_of_another(make):
     study = make()
-    one, other = study.ask(2, judge="Ada")
-    study.tell(other, "left")
+    first, second = study.ask(2, judge="Ada")
+    study.tell(second, "left")
     for deed in (
-        lambda: study.tell(one, "left", judge="Bob"),
-        lambda: study.undo(other, judge="Bob"),
-        lambda: study.withdraw(one, judge="Bob"),
+        lambda: study.tell(first, "left", judge="Bob"),
+        lambda: study.undo(second, judge="Bob"),
+        lambda: study.withdraw(first, judge="Bob"),
     ):
         refused(r"to whom question \d was put, got 'Bob'", deed)
     line = {"do": "tell", "ticket": 1, "answer": "left", "judge": "Bob"}
@@ -289,7 +291,7 @@ def test_the_page_refuses_the_question_of_another(make, page):
     bob = Client(ada.port, "Bob")
     number = ada.question()["number"]
     ada.post("answer", number=number, answer="left")
-    (open_one,) = (each.number for each in study.open_tickets("Ada"))
+    (open_one,) = (open_ticket.number for open_ticket in study.open_tickets("Ada"))
     bob.question()
     before = len(study.events())
     answer = {"number": open_one, "answer": "left"}
@@ -323,7 +325,7 @@ def test_signed_links_are_for_one_judge_each(make, monkeypatch):
             client = Client(port, "somebody else")
             assert f'data-judge="{name}"'.encode() in client.get()[2]
             client.question()
-    assert [each.body["judge"] for each in study.events()[1:]] == ["Ada", "Bob"]
+    assert [event.body["judge"] for event in study.events()[1:]] == ["Ada", "Bob"]
 
 
 def test_late_answers_beyond_the_budget_do_not_count(make):
@@ -338,11 +340,11 @@ def test_late_answers_beyond_the_budget_do_not_count(make):
         assert study.tell(ticket, "left")
         remarks.append(study.remark)
     assert remarks[:5] == [""] * 5
-    assert all("budget of 5 votes was spent" in each for each in remarks[5:])
+    assert all("budget of 5 votes was spent" in remark for remark in remarks[5:])
     status = study.status()
     assert (status.votes, status.beyond) == (5, 10)
     assert study.comparisons().num_votes == 5
-    (line,) = [each for each in status.stopping if each.rule == "budget"]
+    (line,) = [item for item in status.stopping if item.rule == "budget"]
     assert "10 late answers beyond it do not count" in line.meaning
     page = report_html(study.events(), study.path, 0.9, study.clock.now)
     assert "10 late answers beyond the budget are kept, and do not count" in page

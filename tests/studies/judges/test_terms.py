@@ -17,7 +17,7 @@ from tests.studies.helpers import (
     happens,
     mirrored,
     refused,
-    told,
+    tell_answer,
 )
 
 
@@ -63,9 +63,9 @@ def test_terms_come_back_and_old_studies_have_the_usual_ones(make):
         model=BradleyTerry(prior_scale=1.5), delta=0.01, width=0.1, seed=7, floor=2,
         blocked=[("tea", "milk")],
     )  # fmt: skip
-    with Study.open(study.path) as other:
-        assert other._settings == study._settings
-        assert other._settings.model == BradleyTerry(prior_scale=1.5)
+    with Study.open(study.path) as second:
+        assert second._settings == study._settings
+        assert second._settings.model == BradleyTerry(prior_scale=1.5)
     plain = make()
     (created,) = plain.events()
     assert not {"judging", "spending", "stop_when"} & created.body.keys()
@@ -126,8 +126,8 @@ def assert_counts_are_those_of_the_questions(state):
     assert (state.wins == wins).all()
     assert (state.ties == ties + ties.T).all()
     assert (state.out == out + out.T).all()
-    found = state.num_votes, state.num_skipped, state.num_aside, state.num_beyond
-    assert found == (votes, skipped, aside, beyond)
+    result = state.num_votes, state.num_skipped, state.num_aside, state.num_beyond
+    assert result == (votes, skipped, aside, beyond)
     assert state.num_nothing == nothing
     for question in state.open.values():
         unit = state.unit_of(question)
@@ -149,9 +149,9 @@ def assert_counts_are_those_of_the_questions(state):
 )
 def test_two_answers_are_one_vote(make, how, first, second, outcome):
     study = make(judging=Judging(both_orders=how), budget=9)
-    one, other = study.ask(2, judge="Ada", context=7)
-    assert (one.left, one.right, one.context) == (other.right, other.left, 7)
-    study.tell(other, second)
+    one, another = study.ask(2, judge="Ada", context=7)
+    assert (one.left, one.right, one.context) == (another.right, another.left, 7)
+    study.tell(another, second)
     state = study._current()
     assert state.num_votes == 0
     assert state.out.sum() == (0 if second == "skip" else 2)
@@ -165,14 +165,14 @@ def test_two_answers_are_one_vote(make, how, first, second, outcome):
     assert state.num_nothing == (outcome == "nothing")
     assert state.out.sum() == 0
     assert_replays(study)
-    for ticket in (one, other):
+    for ticket in (one, another):
         study.undo(ticket)
         study.undo(ticket)
     state = study._current()
     assert state.num_votes == state.wins.sum() == state.num_nothing == 0
     assert len(study.open_tickets("Ada")) == 2
     assert_replays(study)
-    study.withdraw(other)
+    study.withdraw(another)
     assert study.open_tickets("Ada") == []
     assert study._current().shown.sum() == study._current().out.sum() == 0
     assert_replays(study)
@@ -188,9 +188,9 @@ def test_the_other_order_goes_to_the_same_judge(make):
     study.tell(bob, "left")
     study.clock.now += 61
     # Both orders are asked anew, of somebody else.
-    one, other = study.ask(2, judge="Cyd")
-    assert (one.left, one.right) == (other.right, other.left)
-    assert {one.left, one.right} == {ada.left, ada.right}
+    first, second = study.ask(2, judge="Cyd")
+    assert (first.left, first.right) == (second.right, second.left)
+    assert {first.left, first.right} == {ada.left, ada.right}
     assert study.open_tickets("Ada") == []
     # Ada's late second answer still makes a vote of the two.
     study.tell(again, "right")
@@ -208,7 +208,7 @@ def test_a_policy_is_told_one_vote_for_both_orders(make, policy):
     assert judged.wins.tolist() == study.comparisons().wins.tolist()
     state = study._current()
     assert (state.num_votes, len(state.questions)) == (12, 24)
-    assert sum(each.votes for each in state.told) == 12
+    assert sum(policy_event.votes for policy_event in state.policy_events) == 12
     assert study.status().leader == "tea"
     assert_replays(study)
 
@@ -224,13 +224,13 @@ def test_the_anytime_rule_counts_both_orders_once(make):
     contradictory = both.ask(2, judge="Ada")
     for ticket in contradictory:
         both.tell(ticket, "left")
-    one, other = (study.status().stopping[0] for study in (alone, both))
-    assert one.evidence == other.evidence > 0
+    first, second = (study.status().stopping[0] for study in (alone, both))
+    assert first.evidence == second.evidence > 0
     assert both.status().contradictions == 1
     # A judge may not choose after seeing where the two lead: an undo counts against.
     both.undo(contradictory[0])
     both.tell(contradictory[0], "right")
-    assert both.status().stopping[0].evidence < one.evidence
+    assert both.status().stopping[0].evidence < first.evidence
 
 
 def test_a_judge_who_always_says_left_spends_the_budget(make):
@@ -240,7 +240,7 @@ def test_a_judge_who_always_says_left_spends_the_budget(make):
     status = study.status()
     assert (status.votes, status.contradictions) == (0, 5)
     assert status.judges.lines[0].contradictions == 5
-    (line,) = [each for each in status.stopping if each.rule == "budget"]
+    (line,) = [item for item in status.stopping if item.rule == "budget"]
     assert line.stopped
     assert_replays(study)
 
@@ -256,7 +256,9 @@ def test_no_question_is_asked_that_costs_more_than_is_left(make):
     assert "the next question costs" in study.resting
     status = study.status()
     state, lines = study._current(), status.judges.lines
-    milk = sum("milk" in state.names_of(each) for each in state.questions.values())
+    milk = sum(
+        "milk" in state.names_of(question) for question in state.questions.values()
+    )
     number = {line.judge: line.left + line.right for line in lines}
     expected = 0.1 * number["Ada"] + 0.3 * number["Bob"] + 0.05 * milk
     assert status.spent == pytest.approx(expected)
@@ -273,7 +275,7 @@ def test_a_price_that_divides_the_cost_is_spent_to_the_end(make):
     # What is undone was paid, and its second answer is not paid again.
     study.undo(undone)
     study.tell(undone, "right")
-    (line,) = [each for each in study.status().stopping if each.rule == "cost"]
+    (line,) = [item for item in study.status().stopping if item.rule == "cost"]
     assert line.stopped
     assert study.status().spent == pytest.approx(0.3)
     assert study.ask() == []
@@ -309,14 +311,14 @@ def test_nothing_is_asked_once_it_is_certain(make):
 
 def test_judges_stop_when_none_of_them_changes_the_leader(make):
     study = make(arms=DRINKS[:2], stop_when=["judges"])
-    told(study, "Ada", 3, better_of)
+    tell_answer(study, "Ada", 3, better_of)
     assert study.ask(judge="Ada")  # Without her there would be no vote.
-    told(study, "Bob", 1, lambda ticket: mirrored(better_of(ticket)))
+    tell_answer(study, "Bob", 1, lambda ticket: mirrored(better_of(ticket)))
     line = study.status().stopping[2]
     assert (line.leader, line.evidence, line.threshold) == ("tea", 1, 2)
     assert not line.stopped
     assert study.status().judges.leaders_without == {"Ada": "coffee", "Bob": "tea"}
-    told(study, "Cyd", 4, better_of)
+    tell_answer(study, "Cyd", 4, better_of)
     assert study.resting == "judges says stop: tea"
     line = study.status().stopping[2]
     assert line.stopped

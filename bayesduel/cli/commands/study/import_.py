@@ -88,9 +88,7 @@ def _sets(
 
 @command("study undo-import drinks.study 12")
 def undo_import(
-    *,
-    edited: EditedStudy,
-    event: int = argument("EVENT: Its number; export has it."),
+    *, edited: EditedStudy, event: int = argument("EVENT: Its number; export has it.")
 ) -> None:
     """Take imported votes back: they count no more."""
     with edited.open() as study:

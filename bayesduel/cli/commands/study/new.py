@@ -13,7 +13,6 @@ from bayesduel.cli.voting import Contradiction, Model
 
 Stop = Literal["anytime", "posterior", "judges"]
 
-
 _PANELS = {
     "Options": "arms arms_file policy budget delta stop_when choose_from items "
     "both_orders model",
@@ -53,8 +52,7 @@ def new(
     budget: int | None = option("N: Largest number of votes.", least=1),
     floor: int = option("N: Ask every pair this often first.", default=0, least=0),
     lease: float = option(
-        "S: Seconds after which an unanswered question is asked again.",
-        default=3600.0,
+        "S: Seconds after which an unanswered question is asked again.", default=3600.0
     ),
     block: list[str] | None = option("A,B: Never ask this pair. Repeatable."),
     features: Path | None = option(

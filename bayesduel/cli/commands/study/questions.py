@@ -45,11 +45,11 @@ def ask(
     elif tickets:
         cards = tickets[0].answers
         # Of a pool, or what was given; whoever reads the questions out needs it.
-        contexts = [_text_of(each.context) for each in tickets]
+        contexts = [_text_of(ticket.context) for ticket in tickets]
         heads = [*cards, "why", *(["context"] if any(contexts) else [])]
         rows = [
-            [str(each.number), *each.shown, each.reason, text][: len(heads) + 1]
-            for each, text in zip(tickets, contexts, strict=True)
+            [str(ticket.number), *ticket.shown, ticket.reason, text][: len(heads) + 1]
+            for ticket, text in zip(tickets, contexts, strict=True)
         ]
         names = ("question", *cards)
         table = table_of(("question", *heads), rows, words=heads, names=names)

@@ -51,80 +51,80 @@ def status(
 ) -> None:
     """Print the standings of a study, and whether one may stop."""
     with opened.open() as study:
-        found = study.status(probability, forecast=forecast, full=full)
+        standing = study.status(probability, forecast=forecast, full=full)
         table = study.by_context() if contexts else None
     if as_json:
         more = {} if table is None else {"contexts": asdict(table)}
-        print_json(found.as_dict() | more)
+        print_json(standing.as_dict() | more)
         return
-    _print_standings(found, opened.file.name, probability)
-    _print_stopping(found, str(opened.file))
-    _print_judges(found)
-    if found.forecast is not None:
-        _print_forecast(found)
+    _print_standings(standing, opened.file.name, probability)
+    _print_stopping(standing, str(opened.file))
+    _print_judges(standing)
+    if standing.forecast is not None:
+        _print_forecast(standing)
     if table is not None:
         _print_contexts(table)
 
 
-def _print_standings(found: StudyStatus, name: str, probability: float) -> None:
+def _print_standings(status: StudyStatus, name: str, probability: float) -> None:
 
-    screen, cells = console(), [row.cells() for row in found.standings]
+    screen, cells = console(), [row.cells() for row in status.standings]
     heads = [
         head
-        for head in _HEADERS[found.parts == 1 :]
-        if found.is_full or any(each[head] != "-" for each in cells)
+        for head in _HEADERS[status.parts == 1 :]
+        if status.is_full or any(cell_row[head] != "-" for cell_row in cells)
     ]
     rows = [
-        [row.arm, *(each[head] for head in heads)]
-        for row, each in zip(found.standings, cells, strict=True)
+        [row.arm, *(cell_row[head] for head in heads)]
+        for row, cell_row in zip(status.standings, cells, strict=True)
     ]
     table = table_of(("arm", *heads), rows, optional=_OPTIONAL).fitted(screen.width)
     heads = table.headers
-    votes = f"votes: {found.votes}, imported: {found.imported}"
-    title = f"{name}; {votes}; questions out: {found.out}, stale: {found.stale}"
+    votes = f"votes: {status.votes}, imported: {status.imported}"
+    title = f"{name}; {votes}; questions out: {status.out}, stale: {status.stale}"
     intervals = f"; intervals hold {probability:.0%}" if "interval" in heads else ""
-    captions = [*(f"DOUBTFUL: {each}" for each in found.doubts)]
-    captions += [*filter(None, (found.left_out_words(), found.parts_words()))]
-    captions += [f"score: {found.score}{intervals}"]
+    captions = [*(f"DOUBTFUL: {doubt}" for doubt in status.doubts)]
+    captions += [*filter(None, (status.left_out_words(), status.parts_words()))]
+    captions += [f"score: {status.score}{intervals}"]
     winners = [head for head in ("Condorcet", "Copeland", "Borda") if head in heads]
     if winners:
         named = ", ".join(winners)
         captions.append(f"{named}: probability of being the best in that sense")
-    show(screen, title, table, *captions, *found.remarks())
+    show(screen, title, table, *captions, *status.remarks())
 
 
-def _print_stopping(found: StudyStatus, path: str) -> None:
+def _print_stopping(status: StudyStatus, path: str) -> None:
 
-    if not found.stopping:
+    if not status.stopping:
         return
     heads = ("may I stop", "", "needs", "has", "false stops in simulations")
     rows = [
-        (line.rule, line.says(), *line.amounts(), found.measured_words(line))
-        for line in found.stopping
+        (line.rule, line.says(), *line.amounts(), status.measured_words(line))
+        for line in status.stopping
     ]
     screen = console()
     screen.print(table_of(heads, rows, words=heads, names=heads[:2]))
-    for line in found.stopping:
+    for line in status.stopping:
         screen.print(f"{line.rule}: {line.meaning}", style="dim", markup=False)
-    for text in found.audit_words(path):
+    for text in status.audit_words(path):
         print_text(screen, text, style="dim")
 
 
-def _print_judges(found: StudyStatus) -> None:
+def _print_judges(status: StudyStatus) -> None:
     """Print who answered, where somebody gave a name or was asked gold questions."""
-    lines = found.judges.lines
+    lines = status.judges.lines
     if all(line.judge is None and not line.gold for line in lines):
         return
     rows = [(line.name, *line.cells().values()) for line in lines]
     heads, screen = ("judge", *lines[0].cells()), console()
     table = table_of(heads, rows, optional=_OPTIONAL_OF_JUDGES)
     screen.print()
-    words = found.judges.words(found.leader, found.stopping)
+    words = status.judges.words(status.leader, status.stopping)
     show(screen, "judges", table.fitted(screen.width), *words)
 
 
-def _print_forecast(found: StudyStatus) -> None:
-    forecast, screen = found.forecast, console()
+def _print_forecast(status: StudyStatus) -> None:
+    forecast, screen = status.forecast, console()
     assert forecast is not None
     for line in forecast.lines:
         within = ""
@@ -137,16 +137,16 @@ def _print_forecast(found: StudyStatus) -> None:
     screen.print(text, style="dim", markup=False)
 
 
-def _print_contexts(found: ContextTable) -> None:
+def _print_contexts(contexts: ContextTable) -> None:
 
     table, screen = FittingTable(names=("context", "leads")), console()
     table.add_column("context", max_width=60, overflow="ellipsis", no_wrap=True)
     for head in ("votes", "leads", "Copeland"):
         table.add_column(head, justify="right")
-    for line in found.lines:
+    for line in contexts.lines:
         table.add_row(*map(escape, (line.context, *line.cells().values())))
     screen.print()
-    show(screen, "by context", table, found.words())
+    show(screen, "by context", table, contexts.words())
 
 
 @command("study report drinks.study")

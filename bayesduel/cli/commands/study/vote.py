@@ -12,7 +12,7 @@ from bayesduel.cli.output import console, say, say_warning
 from bayesduel.cli.studying import JUDGE, TEXTS, StudyFile
 
 if TYPE_CHECKING:
-    from bayesduel.studies import ArmFiles, JudgeSession, Ticket
+    from bayesduel.studies import ArmFiles, Ticket
 
 _KEYS = {
     "\x1b[D": "left", "\x1bOD": "left", "\xe0K": "left", "h": "left", "1": "left",
@@ -27,16 +27,12 @@ _KEYS = {
 _HELP = "← or 1: left   → or 2: right   t: tie   s: skip   u: undo   q: quit"
 _HELP_OF_SETS = "1 to {}: the best one{}   s: skip   u: undo   q: quit"
 
-_LARGEST_TEXT = 20_000
-"""Bytes of a text that are shown; a screen holds less."""
+_LARGEST_TEXT = 20_000  # Bytes of a text that are shown; a screen holds less.
 
 
 @command("study vote drinks.study --judge Ada")
 def vote(
-    *,
-    opened: StudyFile,
-    judge: str | None = JUDGE,
-    texts: Path | None = TEXTS,
+    *, opened: StudyFile, judge: str | None = JUDGE, texts: Path | None = TEXTS
 ) -> None:
     """Vote at the terminal: arms side by side, one key a vote.
 
@@ -44,6 +40,7 @@ def vote(
     and the one before it when it is pressed again. A named judge who comes back gets
     the question that was left open.
     """
+    from bayesduel.errors import StudyError
     from bayesduel.studies import ArmFiles, JudgeSession
 
     files = None if texts is None else ArmFiles(texts, opened.file, "texts")
@@ -55,28 +52,20 @@ def vote(
                 word = _pressed(ticket)
                 if word == "quit":
                     break
-                _do(judge_session, ticket, word)
+                try:
+                    if word != "undo":
+                        judge_session.answer(ticket.number, word)
+                    elif judge_session.last is not None:
+                        judge_session.undo(judge_session.last)
+                    else:
+                        say("nothing to undo")
+                except StudyError as error:  # Somebody else was faster.
+                    say_warning(str(error))
             else:
                 say(study.resting)
         finally:
             judge_session.leave()
             say(f"answers stored: {judge_session.num_answered}")
-
-
-def _do(judge_session: JudgeSession, ticket: Ticket, word: str) -> None:
-    """Store an answer, unless somebody else was faster; or take the last one back."""
-    from bayesduel.errors import StudyError
-
-    last = judge_session.last
-    try:
-        if word != "undo":
-            judge_session.answer(ticket.number, word)
-        elif last is not None:
-            judge_session.undo(last)
-        else:
-            say("nothing to undo")
-    except StudyError as error:
-        say_warning(str(error))
 
 
 def _pressed(ticket: Ticket) -> str:
@@ -146,4 +135,6 @@ def _show(ticket: Ticket, files: ArmFiles | None, number: int) -> None:
 
 def _plain(text: str) -> str:
     """Return a text that can do nothing to the terminal."""
-    return "".join(each if each.isprintable() or each == "\n" else " " for each in text)
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else " " for letter in text
+    )
