@@ -180,7 +180,7 @@ def test_regret_of_a_stretch_is_that_of_its_rounds(period):
     assert np.array_equal(ledger["offers"], [np.outer(LATE, subset)] * 4)
 
 
-@pytest.mark.parametrize("period", [1, 3])
+@pytest.mark.parametrize("period", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_answers_in_a_world_that_drifts_are_those_of_a_twin(period):
     """The twin plays the first stretch round by round, in plain NumPy."""
     world, number = Buffet(period=period), 3000

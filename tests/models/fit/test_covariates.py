@@ -131,7 +131,9 @@ def factors_in(remark):
 @pytest.mark.parametrize(
     "units", [(1e-3, 1e-3), (1e-3, 1.0), (1.0, 1e-2), (1e-3, 1e3), (1e-5, 0.1)]
 )
-@pytest.mark.parametrize("kind", ["arms", "contest", "residual"])
+@pytest.mark.parametrize(
+    "kind", ["arms", "contest", pytest.param("residual", marks=pytest.mark.slow)]
+)
 def test_the_factor_that_is_said_brings_coefficients_back(units, kind):
     """What was to be found is found after it, or with the prior that is named."""
     options = {"arms": {"covariates": True, "contest_covariates": True},
