@@ -1,6 +1,6 @@
-"""The types that policies, environments and the simulator exchange.
+"""Records that policies and the simulator exchange.
 
-Everything here describes one run; the simulator adds the batch axis.
+Each describes one run; the simulator adds an axis for runs.
 """
 
 from typing import Annotated, Any, NamedTuple

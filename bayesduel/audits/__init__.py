@@ -1,6 +1,6 @@
 """Audits of finished leaderboards.
 
-Nothing heavy is imported before it is used.
+``audit(votes)`` checks a finished leaderboard; print its result.
 """
 
 from theory.lazy import lazy_names

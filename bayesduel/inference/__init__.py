@@ -1,7 +1,4 @@
-"""A model and votes make a posterior: exact, by Laplace, SVI or NUTS.
-
-Nothing heavy is imported before it is used.
-"""
+"""A model and votes make a posterior: exact, by Laplace, SVI or NUTS."""
 
 from theory.lazy import lazy_names
 

@@ -184,7 +184,7 @@ def part_name(state: Any) -> str:
 class FirstOf(StoppingRule):
     """Stop with the first rule that does; where several do, with the first named.
 
-    What it says before is what the first rule says.
+    Until a rule stops, ``evaluate`` returns the state of the first rule.
 
     Parameters
     ----------

@@ -1,7 +1,4 @@
-"""Studies: the policies of this package ask real judges.
-
-Nothing heavy is imported before it is used.
-"""
+"""Studies: the policies of this package ask real judges."""
 
 from theory.lazy import lazy_names
 

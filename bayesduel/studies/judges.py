@@ -289,10 +289,10 @@ class CardShare:
     ----------
     chosen : int
     share, lower, upper : float or None
-        Of the answers that named a card, with its exact interval (Clopper and Pearson);
-        the intervals of all cards hold together with probability 95 % (Bonferroni).
-        Cards are dealt in random order, so that a judge without a preference for a
-        place has 1/k. None without an answer.
+        Fraction of the judge's answers that named this card, with exact limits
+        (Clopper and Pearson) that hold for all cards simultaneously with probability
+        95 % (Bonferroni). Cards are dealt in random order, so that the share is 1/k for
+        a judge without a preference for one of k places. None without an answer.
     """
 
     chosen: int

@@ -222,9 +222,9 @@ def one_sided_derivatives(
 
     Notes
     -----
-    Two programs per pair and best winner: moving the price of one pair by a relative
-    1e-5 selects the optimal allocations with the least and with the most evidence on
-    it.
+    For each pair and each best winner two programs are solved, with the price of the
+    pair raised and lowered by a factor of 1e-5. They give the optimal allocations with
+    the least and with the most evidence on that pair, and so the two derivatives.
 
     Examples
     --------

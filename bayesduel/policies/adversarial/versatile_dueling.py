@@ -57,8 +57,8 @@ class VersatileDueling(Policy):
     adversary, and of order :math:`\log T` at the same time if preferences are fixed and
     some arm beats all others.
 
-    **Late outcomes.** w is that of the round in which an outcome arrives, so the
-    estimates are no longer unbiased.
+    **Late outcomes.** A late outcome is weighted by the w of the round in which it
+    arrives, so the estimates are no longer unbiased.
 
     **Look-ahead.** None: every round may change the distribution.
 

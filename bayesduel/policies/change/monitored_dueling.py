@@ -38,7 +38,7 @@ def monitoring(num_arms: int, horizon: int, segments: int, delta: float) -> Moni
 class MonitoredDueling(PlaysAnother, FrozenPolicy):
     """Monitored Dueling Bandits (MDB): another policy, begun anew after a change.
 
-    At the begin of every period all pairs of arms meet once, in the order of their
+    At the beginning of every period all pairs of arms meet once, in the order of their
     positions. The last w outcomes of each pair are kept; once there are w, and the wins
     of the newer half differ from those of the older half by more than b, everything is
     forgotten, the outcomes too, and the policy starts anew. In the other rounds of a

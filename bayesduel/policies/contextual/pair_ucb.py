@@ -28,8 +28,8 @@ class PairUCB(LinearPolicy):
     largest sum. GINOP weights every duel by its information; MaxPairUCB does not.
 
     Use it if arms have features, fixed or new in every round, and utilities are about
-    linear in them. GINOP is the one to begin with: it needs no horizon, and its usual
-    width is close to the best one in published worlds.
+    linear in them. GINOP is the one to begin with: it needs no horizon, and its default
+    factor c is close to the best one in published simulations.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ class PairUCB(LinearPolicy):
     that grows with d and log T; the default here is the one of published experiments,
     and too narrow for very long runs.
 
-    **Large horizons.** :math:`\hat\theta` is exact up to 10,000 duels; with fixed
-    features, of 10,000 pairs. Older duels enter by a quadratic approximation of their
-    log likelihood.
+    **Large horizons.** :math:`\hat\theta` is exact for up to 10,000 duels or, with
+    fixed features, for up to 10,000 different pairs. Older duels enter by a quadratic
+    approximation of their log likelihood.
 
     **Look-ahead.** None: every duel changes the estimate.
 

@@ -65,8 +65,9 @@ class CopelandRMED(KernelPolicy):
 class ECWRMED(CopelandRMED):
     r"""Efficient Copeland Winners Relative Minimum Empirical Divergence (ECW-RMED).
 
-    Compares the pairs that have less evidence than a program with a closed form
-    requires. It needs no Condorcet winner.
+    Solves a relaxed lower-bound program in closed form for the estimated matrix, and
+    compares the pairs that have less evidence than its solution requires. It needs no
+    Condorcet winner.
 
     Use it if several arms may win and are equally good: it settles on the first winner
     that it finds. If two good arms are nearly tied, or if a single bad run matters, use

@@ -44,8 +44,9 @@ class RMED1(KernelPolicy):
     Keeps every arm in play whose evidence against being the Condorcet winner is small,
     and lets it meet the arm with the least evidence.
 
-    Use it with a Condorcet winner: its slope is optimal if losing to the winner is the
-    cheapest proof against every other arm. Without a Condorcet winner it never settles.
+    Use it with a Condorcet winner: its slope is optimal if duels with the winner are
+    the cheapest evidence against every other arm. Without a Condorcet winner it never
+    settles.
 
     Parameters
     ----------

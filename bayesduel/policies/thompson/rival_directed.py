@@ -90,7 +90,7 @@ class RivalDirectedThompson(KernelPolicy):
     2. To explore, draw a rival i in proportion to :math:`\Phi_i`.
     3. For each pair that contains i or w, draw from the posterior which arm is the
        better one, given that i has more wins than w.
-    4. Play one of the pairs for which that is opposite to the majority of the duels.
+    4. Play one of the pairs whose drawn winner is not the arm that won most duels.
 
     The alternatives that are cheapest to refute stay the most probable ones, and are
     tested most often. In the long run all become equally improbable, as optimal
@@ -106,9 +106,9 @@ class RivalDirectedThompson(KernelPolicy):
     ``pairs="gradient"`` no signs are drawn: the pair that changes the sum of all
     :math:`\Phi_i` most per regret is played.
 
-    **Assumptions.** Nothing is proved about this rule as it is. With a floor under the
-    duels of each pair its regret is logarithmic, and its relative RD-TS*
-    (`RivalDirectedStar`) has the constant of the lower bound; both are proved in
+    **Assumptions.** Nothing is proved about this rule as it is. If each pair is forced
+    to have a minimum number of duels, its regret is logarithmic, and its relative
+    RD-TS* (`RivalDirectedStar`) has the constant of the lower bound; both are proved in
     ``docs/theory/rival_directed_star.md``.
 
     **Costs.** With ``cost="duels"`` every duel of different arms costs the same, and no
@@ -119,14 +119,14 @@ class RivalDirectedThompson(KernelPolicy):
 
     **One scale of utilities.** With another ``posterior`` the leader has the largest
     utility at the mode. A round draws utilities. If the leader has the largest, it
-    meets itself. Otherwise the arm with the largest is the rival. Its world is given by
+    meets itself. Otherwise the arm with the largest is the rival. Its world is that of
     the most probable parameters under which rival and leader are equally good. The pair
-    that best separates that world from the mode, per unit of regret, is compared. With
-    ``cost="duels"`` the rival is drawn in proportion to the posterior density of its
-    world. Equal pairs, and which arm is first, are random; ties between leaders are
-    broken by an order drawn once per run. The lower bound that applies is
-    `theory.structured_lower_bound`. The parameters ``c`` to ``pairs`` are for Beta
-    distributions alone.
+    is compared whose outcome best distinguishes that world from the mode, per unit of
+    regret. With ``cost="duels"`` the rival is drawn in proportion to the posterior
+    density of its world. Equal pairs, and which arm is first, are random; ties between
+    leaders are broken by an order drawn once per run. The lower bound that applies is
+    `theory.structured_lower_bound`. The parameters ``c``, ``eta``, ``floor``,
+    ``doubts``, ``flips_only`` and ``pairs`` apply only to Beta posteriors.
 
     **Look-ahead.** Nothing changes between two duels of different arms, so the number
     of self-duels before the next one is geometric, and drawn at once; all duels have

@@ -58,8 +58,8 @@ class RelativeUCB(KernelPolicy):
 
     1. The candidates are the arms i with :math:`u_{ij}\ge1/2` against all j.
     2. Draw the champion uniformly from the candidates, or from all arms if there is
-       none. The last arm that was the only candidate is drawn with probability 1/2
-       while it is one.
+       none. The arm that was most recently the only candidate is drawn with probability
+       1/2 as long as it remains a candidate.
     3. The challenger is the arm with the largest :math:`u_{ji}` against the champion i,
        the champion included. Ties are broken at random, never in favor of the champion.
 

@@ -92,8 +92,8 @@ class WinnerStays(_WinnerStaysRule):
     The winner of a series stays and meets the next arm. Weak regret, the number of
     rounds without the best arm, stays finite.
 
-    Use it if it is enough that the best arm is one of the two. If every round costs in
-    which the best arm does not meet itself (strong regret), use ``ws-s``.
+    Use it if it is enough that the best arm is one of the two. If every round costs
+    unless the best arm meets itself (strong regret), use ``ws-s``.
 
     Parameters
     ----------
