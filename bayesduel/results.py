@@ -158,8 +158,8 @@ load_results = load
 def _file_in(folder: Path) -> Path:
     """Return the results in a folder; the last ones, should there be several."""
     files = [folder / name for name in FILE_NAMES.values()]
-    found = [file for file in files if file.is_file()]
-    return max(found, key=lambda file: file.stat().st_mtime_ns, default=files[0])
+    existing = [file for file in files if file.is_file()]
+    return max(existing, key=lambda file: file.stat().st_mtime_ns, default=files[0])
 
 
 def to_bytes(data: xr.Dataset | xr.DataTree, format: str = NETCDF) -> memoryview:
@@ -211,13 +211,13 @@ def without_timings(tree: xr.DataTree) -> tuple[xr.DataTree, dict[str, Any]]:
     """
     contents, timings = {}, {}
     for node in tree.subtree:
-        own = {name: node.attrs[name] for name in _TIMINGS if name in node.attrs}
+        taken = {name: node.attrs[name] for name in _TIMINGS if name in node.attrs}
         dataset = node.to_dataset(inherit=False).drop_encoding()
         dataset.attrs = {
-            name: value for name, value in node.attrs.items() if name not in own
+            name: value for name, value in node.attrs.items() if name not in taken
         }
         contents[node.path] = dataset
-        timings |= {node.path: own} if own else {}
+        timings |= {node.path: taken} if taken else {}
     return xr.DataTree.from_dict(contents), timings
 
 
@@ -267,7 +267,7 @@ def _to_zarr(tree: xr.DataTree) -> memoryview:
     )
     file = BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
-        for name in sorted(contents, key=_place(nodes)):
+        for name in sorted(contents, key=_archive_order(nodes)):
             # Chunks are compressed already.
             archive.writestr(zipfile.ZipInfo(name, _EPOCH), contents[name].to_bytes())
     return file.getbuffer()
@@ -294,17 +294,17 @@ def _opened_zarr(file: Path) -> xr.DataTree:
     return _in_order(xr.open_datatree(store, engine="zarr", chunks={}), names)
 
 
-def _place(paths: Iterable[str]) -> Callable[[str], tuple[int, str]]:
+def _archive_order(paths: Iterable[str]) -> Callable[[str], tuple[int, str]]:
     """Return a key that sorts names in the archive by their node, in its order."""
-    places = {path.strip("/"): place for place, path in enumerate(paths)}
+    ranks = {path.strip("/"): rank for rank, path in enumerate(paths)}
 
-    def place(name: str) -> tuple[int, str]:
+    def order(name: str) -> tuple[int, str]:
         node = name
-        while node not in places:
+        while node not in ranks:
             node = node.rpartition("/")[0]
-        return places[node], name
+        return ranks[node], name
 
-    return place
+    return order
 
 
 def _in_order(tree: xr.DataTree, names: Iterable[str]) -> xr.DataTree:
@@ -313,10 +313,10 @@ def _in_order(tree: xr.DataTree, names: Iterable[str]) -> xr.DataTree:
     Zarr knows no order of its groups: they come sorted, or as they were found first.
     """
     mark = "/.zgroup"
-    found = [name.removesuffix(mark) for name in names if name.endswith(mark)]
-    places = {f"/{path}": place for place, path in enumerate(found)}
+    paths = [name.removesuffix(mark) for name in names if name.endswith(mark)]
+    ranks = {f"/{path}": rank for rank, path in enumerate(paths)}
     for node in [*tree.subtree]:
-        children = sorted(node.children.items(), key=lambda it: places[it[1].path])
+        children = sorted(node.children.items(), key=lambda it: ranks[it[1].path])
         if children:
             node.children = dict(children)
     return tree

@@ -162,7 +162,7 @@ def test_no_two_public_functions_have_one_name():
 
 
 def test_texts_import_from_public_packages_only():
-    """What README, pages and notebooks import is at a place that will stay."""
+    """README, pages and notebooks import only names that will stay."""
     root = DOCS.parent
     pages = [root / "README.md", *DOCS.rglob("*.md"), *root.glob("notebooks/*.ipynb")]
     text = "\n".join(page.read_text("utf-8") for page in pages)

@@ -61,7 +61,7 @@ def run_sphinx(folder):
 
 
 class Page(HTMLParser):
-    """What a page loads, what it shows, and how many formulas it has."""
+    """The files that a page loads, its text, and its number of formulas."""
 
     def __init__(self, text):
         super().__init__()

@@ -17,7 +17,13 @@ from jaxtyping import Bool, Float, Int, Shaped, UInt32
 from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.ops.program_cache import enable_program_cache
 from bayesduel.simulation.runs import INIT, PROGRAMS
-from bayesduel.simulation.steppers import Memory, Question, Stepper, pairs_of
+from bayesduel.simulation.steppers import (
+    Memory,
+    Question,
+    Stepper,
+    pairs_of,
+    question_of,
+)
 from bayesduel.types import (
     Action,
     Arm,
@@ -238,9 +244,7 @@ class ModelStepper(Stepper):
             duel = duel._replace(exploit_rounds=idle, explore_rounds=rounds)
             memory.round += idle + rounds
             if rounds > 0 and duel.first != duel.second:
-                pair = int(duel.first), int(duel.second)
-                since, champion = memory.round - before - rounds, int(duel.champion)
-                return Question(*pair, rounds, champion, idle, since, memory.round)
+                return question_of(duel, rounds, idle, before, memory.round)
             # A duel of an arm with itself would teach people nothing: by fair coins.
             feedback = duel, _OUTCOME(idle, rounds, rng.binomial(rounds, 0.5))
             if memory.round >= LONGEST_HORIZON:

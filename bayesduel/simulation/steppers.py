@@ -67,6 +67,19 @@ class Question(NamedTuple):
     note: tuple[int, ...] = ()
 
 
+def question_of(duel: Any, votes: int, exploit: int, before: int, now: int) -> Question:
+    """Return the question of a duel that ends in round ``now``; last was ``before``."""
+    return Question(
+        first=int(duel.first),
+        second=int(duel.second),
+        votes=votes,
+        champion=int(duel.champion),
+        exploit=exploit,
+        idle=now - before - votes,
+        round=now,
+    )
+
+
 class Stepper(ABC):
     """Advances a policy; ``program`` is the version of its random stream, if any."""
 
@@ -218,10 +231,7 @@ class RuleStepper(Stepper):
             rounds = min(int(duel.explores), self._horizon - memory.round)
             memory.round += rounds
             if rounds > 0 and duel.first != duel.second:
-                pair = int(duel.first), int(duel.second)
-                since = memory.round - before - rounds
-                champion = int(duel.champion)
-                return Question(*pair, rounds, champion, idle, since, memory.round)
+                return question_of(duel, rounds, idle, before, memory.round)
         return None
 
     def tell(

@@ -49,7 +49,7 @@ class FakeEngine:
     failed: dict = field(default_factory=dict)
     error: BaseException | None = None
     happens: Callable[[], object] = lambda: None
-    """What happens in the middle of a comparison."""
+    """Something that happens in the middle of a comparison."""
 
     def run(self, experiment, *, out=None, resume=False, overwrite=False, **options):
         if out is not None:

@@ -243,7 +243,7 @@ def test_an_unexpected_error_keeps_its_traceback(run, engine):
     ],
 )
 def test_errors_after_the_start_are_one_line(run, engine, error, code, said):
-    """Of an argument that is no option, the words stay as they are."""
+    """The words about an argument that is no option stay as they are."""
     engine.error = error
     assert run(*BASIC, code=code).stderr.endswith(said)
 

@@ -270,7 +270,7 @@ def test_ctrl_c_reaches_no_worker_that_begins():
 
 
 def test_one_task_of_each_program_comes_first():
-    """What is not compiled keeps its place among those that wait."""
+    """A program that is not compiled keeps its place among those that wait."""
     executor = Here()
     names = ("a 1", "a 2", "b 1", "b 2", "c 1")
     list(outcomes([Counted(name, [0.0]) for name in names], executor=executor))

@@ -212,7 +212,7 @@ def edited():
     ],
 )
 def test_resuming_another_request_is_refused(calls, interrupted, options, words):
-    """What else tells requests apart is asked of digests in ``test_results.py``."""
+    """Other differences between requests are tested in ``test_results.py``."""
     before = {item: item.read_bytes() for item in chunks_of(interrupted)}
     with pytest.raises(OutputFolderError) as raised:
         compare(interrupted, resume=True, **options)

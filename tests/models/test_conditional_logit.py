@@ -43,7 +43,7 @@ def simulated(rows=60, seed=0, *, outside=True):
 
 
 def log_likelihood(point, choices, scales=1.0):
-    """Of constants of all alternatives but the first or "none", then coefficients."""
+    """Columns: constants of all but the first arm or "none", then coefficients."""
     width = len(choices.attribute_names)
     constants, coefficients = point[:-width], point[-width:] / scales
     utility = choices.attributes @ coefficients

@@ -132,7 +132,7 @@ def test_a_fit_with_an_order_effect_says_so(model):
 
 
 def test_the_posterior_is_the_prior_where_it_is_not_told():
-    """Of the sum of advantage and utility votes tell, of the difference nothing."""
+    """Votes determine the sum of advantage and utility, not their difference."""
     model = BradleyTerry(order_effect=True, zero_sum=False, prior_scale=2.0)
     draws = fit(model, ALWAYS_FIRST, method="laplace", num_draws=2000).flat_draws()
     # Along the null direction: ref and the advantage against each other, which a

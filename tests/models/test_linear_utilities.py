@@ -60,7 +60,7 @@ def test_a_flat_prior_gives_the_regression(num_arms, truth, unit):
 
 
 def test_features_are_covariates():
-    """Of the model, of the data, and beside Bradley-Terry: one posterior."""
+    """Covariates of the model, of the data, and of Bradley-Terry: one posterior."""
     features = np.random.default_rng(7).normal(size=(5, 2))
     data = votes(features, TRUTH, 6, seed=2)
     known = data.with_covariates(features, ["quality", "price"])

@@ -165,7 +165,7 @@ def test_linear_is_the_slope_on_double_logarithmic_axes(growth, holds):
 
 @pytest.mark.parametrize(("late", "holds"), [(0.95, True), (0.8, False), (0.9, None)])
 def test_converges_looks_at_the_offers_of_the_second_half(late, holds):
-    """Of 2 arms in 500 rounds; before, the worst set is offered all the time."""
+    """Two arms in 500 rounds; before, the worst set is offered all the time."""
     spread = np.array([-0.01, 0.01, -0.02, 0.02])
     good = np.rint(1000 * (late + spread)).astype(int)
     offers = np.zeros((4, 3, 3), dtype=np.int64)

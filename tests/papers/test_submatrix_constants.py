@@ -112,7 +112,7 @@ def test_wrong_requests_are_refused_before_a_folder_is_made(tmp_path):
 
 
 def test_a_constant_without_a_certificate_names_its_submatrix(tmp_path, monkeypatch):
-    """What was finished before is kept."""
+    """Matrices that were finished before are kept."""
     solved = []
 
     def fails(part):

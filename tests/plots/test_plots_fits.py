@@ -248,7 +248,7 @@ def test_coefficients_in_units_that_can_be_compared(mixed):
 
 
 def test_bands_of_a_calibration_hold_whole_lines():
-    """Of uniform ranks 95 in 100 stay inside; of ranks in the middle none does."""
+    """Uniform ranks stay inside in 95 of 100 cases, ranks in the middle in none."""
     rng = np.random.default_rng(8)
     uniform = rng.integers(0, 20, size=(40, 400))
     narrow = rng.integers(6, 14, size=(40, 3))

@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_policy_of_the_package_has_a_look_of_its_own():
-    """Of the table, or by a checksum of its name: no two that are drawn share one."""
+    """Looks come from the table or a checksum of the name; no two share one."""
     assert set(POLICY_LOOKS) <= set(ACRONYMS.values())
     assert len(set(POLICY_LOOKS.values())) == len(POLICY_LOOKS)
     looks = policy_looks([*ACRONYMS.values(), "New"])

@@ -120,7 +120,7 @@ class Telling(bayesduel.Policy):
         return 0, 1
 
     def update(self, state, rng, round_, first, second, won):
-        pass
+        """Learn nothing."""
 
     def recommend(self, state, rng):
         return 0

@@ -200,7 +200,7 @@ def test_counts_are_checked():
 
 
 def test_an_exact_tie_costs_a_second_delta_at_most():
-    """Of two arms at 1/2 each is wrong by one way to break the tie; by enumeration."""
+    """With two arms at 1/2 each is wrong by one way to break the tie; enumerated."""
     delta = 0.1
     rule = AnytimeEvidence(delta, weight=0.99)
     options, named = {0: 1.0}, 0.0

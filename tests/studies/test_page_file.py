@@ -177,7 +177,7 @@ def test_an_answer_is_counted_when_it_is_stored(study, page, monkeypatch):
 
 
 def test_what_a_judge_answered_is_looked_up_once(study, page, monkeypatch):
-    """Of a long study that takes as long as to go through all of its questions."""
+    """Opening a long study takes as long as going through all of its questions."""
     looked = []
     plain = Study.answers_of
 

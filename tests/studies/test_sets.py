@@ -427,7 +427,7 @@ def test_gold_sets_out_of_turn_are_found(played):
 
 
 def test_other_answers_than_those_that_were_given_are_found(make):
-    """Of a rule that learns: what it asked next does not follow on what is told now."""
+    """A rule that learns is refused: its next question does not follow this answer."""
     study = make(None, SIX, choose_from=3, seed=4)
     for _ in range(15):
         (ticket,) = study.ask()

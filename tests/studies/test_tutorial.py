@@ -30,7 +30,7 @@ pytestmark = [
 
 @pytest.fixture
 def shell(tmp_path):
-    """What commands are started with: an empty folder, this Python and this package."""
+    """Commands start in an empty folder, with this Python and this package."""
     plain = {name: item for name, item in os.environ.items() if name != "FORCE_COLOR"}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     folder = tmp_path / "empty"

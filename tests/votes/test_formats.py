@@ -70,7 +70,7 @@ def test_parquet_is_left_to_pandas(tmp_path, monkeypatch):
 
 
 def test_fields_of_records_may_be_missing(tmp_path):
-    """What one record lacks is missing there; deep values are texts nobody reads."""
+    """A field that a record lacks is missing; deep values are texts nobody reads."""
     records = [
         {"left": "a", "right": "b", "winner": "b", "chat": [{"role": "user"}]},
         {"left": 1, "right": "b", "winner": "left", "sure": True},

@@ -63,7 +63,7 @@ def test_no_order_effect_is_seen_where_strong_arms_come_first(model):
 
 
 def test_order_test_is_that_of_a_table():
-    """Of two arms Pearson's statistic of order and winner, and its log odds."""
+    """Two arms have Pearson's statistic of order and winner, and its log odds."""
     counts = [[400, 300, 5], [250, 350, 9]]
     data = Comparisons.from_rows("ab", [0, 1], [1, 0], counts, order_known=True)
     table = np.array([[400, 300], [350, 250]])

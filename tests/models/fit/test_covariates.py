@@ -135,7 +135,7 @@ def factors_in(remark):
     "kind", ["arms", "contest", pytest.param("residual", marks=pytest.mark.slow)]
 )
 def test_the_factor_that_is_said_brings_coefficients_back(units, kind):
-    """What was to be found is found after it, or with the prior that is named."""
+    """The coefficients are found after it, or with the prior that is named."""
     options = {"arms": {"covariates": True, "contest_covariates": True},
                "contest": {"contest_covariates": True},
                "residual": {"covariates": True, "residual": True, "learn_scale": True,

@@ -55,7 +55,7 @@ def test_normal_distribution():
 
 @pytest.mark.slow
 def test_statuses():
-    """What no normal distribution fits is said, never nan."""
+    """A posterior that no normal distribution fits raises an error, never nan."""
     start = jnp.asarray([0.5, -0.25])
     heights = [
         lambda x: x[1] ** 2 - x[0] ** 2,

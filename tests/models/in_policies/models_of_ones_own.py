@@ -13,7 +13,7 @@ from bayesduel.models.base import PreferenceModel, count_votes
 
 
 class Rows(NamedTuple):
-    """What the model reads; the arms are counted by the shape of ``arms``."""
+    """The data of the model; the shape of ``arms`` counts the arms."""
 
     first: np.ndarray
     second: np.ndarray

@@ -51,7 +51,7 @@ def walked(posterior, case):
 @pytest.mark.slow
 @pytest.mark.parametrize("case", ["lopsided", "never lost"])
 def test_state_is_the_posterior_of_a_fit(case):
-    """As many chains as draws; each is independent of the others."""
+    """There are as many chains as draws, each independent of the others."""
     model = BradleyTerry(order_effect=True)
     draws = walked(HMC(model, chains=CHAINS), case)
     values = p_values(draws, exact_draws(model, case))

@@ -29,7 +29,7 @@ from tests.reference.rays import points_on_rays
 
 
 class Offers(NamedTuple):
-    """What the model below reads."""
+    """The data of the model below."""
 
     offered: np.ndarray
     counts: np.ndarray
@@ -182,5 +182,5 @@ def test_what_is_refused(posterior, words):
 
 
 def test_many_arms_are_checked_without_all_their_sets():
-    """Of a thousand arms there are half a million pairs."""
+    """A thousand arms have half a million pairs."""
     SetLaplace().check(1000)

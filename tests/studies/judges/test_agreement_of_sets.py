@@ -31,7 +31,7 @@ def tell(study, judge, best, worst=None, context=None):
 
 
 def test_alpha_of_sets_is_that_of_all_ways_to_number_their_arms():
-    """Of which k in turn suffice; and chance is 1/k, whatever else is often shown."""
+    """Turning k of the arms suffices, and chance is 1/k whatever is often shown."""
     rng = random.Random(2)
     shared = [
         {"Ada": Said(rng.randrange(3), 0), "Bob": Said(rng.randrange(3), 0),
