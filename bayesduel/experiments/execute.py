@@ -591,8 +591,14 @@ def dask_executor(address: str, workers: int) -> Iterator[Executor]:
     cluster: Any = nullcontext(address)
     if address == "local":
         # A profile of the stacks of workers, a hundred times a second, is for pages
-        # that nobody opens: it took a tenth of their time.
-        quiet = {"distributed.worker.profile.enabled": False}
+        # that nobody opens: it took a tenth of their time. So did looks at the clock,
+        # at memory and at the system, 50, 10 and 2 times a second.
+        quiet = {
+            "distributed.worker.profile.enabled": False,
+            "distributed.admin.tick.interval": "1s",
+            "distributed.admin.system-monitor.interval": "5s",
+            "distributed.worker.memory.monitor-interval": "2s",
+        }
         with unreached_children(), config.set(quiet):
             cluster = LocalCluster(
                 n_workers=workers,
