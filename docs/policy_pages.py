@@ -137,15 +137,13 @@ def _page(entry: dict, figure: list[str]) -> str:
     sought = dict.fromkeys([label, name, entry["plain_title"]])
     text = NumpyDocString(inspect.getdoc(type(policies.get(name))) or "")
     intro = text["Extended Summary"] if text["Notes"] else []
-    rule = text["Notes"] or text["Extended Summary"]
-    if rule and rule[0].startswith(_RULE):  # As the heading above it.
-        rule = [rule[0].removeprefix(_RULE).lstrip(), *rule[1:]]
+    rule, notes = _rule_and_notes(text["Notes"] or text["Extended Summary"])
     lines = ["```{eval-rst}", ".. index::", *(f"   ! single: {x}" for x in sought),
              "```", "", f"# {label}", "",
              f"*{entry['plain_title']}*. Name in Python and the shell: `{name}`.", "",
              *(_restructured(intro) if intro else []),
-             "```console", entry["example"], "```", "",
              "## The rule", "", *_restructured(rule),
+             "## Example", "", *_examples(entry, text["Examples"]),
              *(["## Measured regret", "", *figure] if figure else []),
              "## Parameters", "",
              "| name | default | meaning |", "|---|---|---|"]  # fmt: skip
@@ -153,15 +151,40 @@ def _page(entry: dict, figure: list[str]) -> str:
         meaning = _markdown(each["meaning"])
         lines.append(f"| `{key}` | `{each['default']}` | {meaning} |")
     none = [
-        "No theorem with explicit constants. If the order of the regret is proved, it "
-        "stands under *Assumptions*."
+        "There is no theorem with explicit constants. If the order of the regret is "
+        "proved, the notes below say so under *Assumptions*."
     ]
-    lines += ["", "## Theorems", "", *(_theorems(entry) or none)]
+    lines += ["", "## Theorems", "", *(_theorems(entry) or none), ""]
+    if notes:
+        lines += ["## Notes", "", *_restructured(notes)]
     note = _NOTES.get(entries()[name].family)
     if note is not None:
-        lines += ["", f"{{doc}}`/theory/{note}` explains and compares the family."]
-    lines += ["", "## Source", "", _markdown(entry["source"]) or "This project.", ""]
+        page = f"{{doc}}`The theory page on this family </theory/{note}>`"
+        lines += [f"{page} explains its policies and compares them.", ""]
+    lines += ["## Source", "", _markdown(entry["source"]) or "This project.", ""]
     return "\n".join(lines)
+
+
+def _rule_and_notes(lines: list[str]) -> tuple[list[str], list[str]]:
+    """Return the rule, without its name, and what follows: from the next bold name."""
+    if not (lines and lines[0].startswith(_RULE)):
+        return lines, []
+    lines = [lines[0].removeprefix(_RULE).lstrip(), *lines[1:]]
+    bold = (
+        i
+        for i in range(1, len(lines))
+        if lines[i].startswith("**") and not lines[i - 1].strip()
+    )
+    end = next(bold, len(lines))
+    return lines[:end], lines[end:]
+
+
+def _examples(entry: dict, lines: list[str]) -> list[str]:
+    """Return the example for the shell, and that of the docstring for Python."""
+    shell = ["In the shell:", "", "```console", entry["example"], "```", ""]
+    if not lines:
+        return shell
+    return [*shell, "In Python:", "", "```{eval-rst}", *lines, "```", ""]
 
 
 def _restructured(lines: list[str]) -> list[str]:
@@ -171,9 +194,11 @@ def _restructured(lines: list[str]) -> list[str]:
 
 
 _REGRETS = {
-    "copeland": "Copeland",
-    "condorcet_mean": "gap (`condorcet_mean`)",
-    "weak_binary": "weak (`weak_binary`: rounds without the best arm)",
+    "copeland": "Copeland regret",
+    "condorcet_mean": "the mean gap to the Condorcet winner (`condorcet_mean`)",
+    "weak_binary": "weak regret (`weak_binary`: rounds without the best arm)",
+    "strong_binary": "strong regret (`strong_binary`: rounds in which not both arms "
+    "are the best one)",
 }
 
 
@@ -182,8 +207,8 @@ def _theorems(entry: dict) -> list[str]:
     for each in entry["theorems"]:
         lines += [f"**{each['name']}**, {{func}}`{each['function']}`.", ""]
         if each["kind"]:
-            regret = _REGRETS.get(each["regret"], f"`{each['regret']}`")
-            lines += [f"{each['kind'].capitalize()} bound on {regret} regret, "
+            regret = _REGRETS.get(each["regret"], f"`{each['regret']}` regret")
+            lines += [f"{each['kind'].capitalize()} bound on {regret}: "
                       f"{each['source']}."]  # fmt: skip
         if each["assumes"]:
             lines += [f"Assumptions: {_markdown('; '.join(each['assumes']))}."]

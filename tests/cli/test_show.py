@@ -97,7 +97,9 @@ def test_every_name_is_shown_with_its_parameters_theorems_and_an_example(shown):
             if entry["kind"].startswith("policy"):
                 assert entry["about"] and name == entry["name"]
                 words = entry["example"].split()
-                bayesduel.Experiment(words[3], words[-1])
+                given = dict(zip(words[2::2], words[3::2], strict=True))
+                notions = [given["--regret"]] if "--regret" in given else None
+                bayesduel.Experiment(given["-i"], given["-p"], regret=notions)
                 for parameter, item in entry["parameters"].items():
                     assert item["meaning"], (name, parameter)
             for item in entry.get("theorems", ()):
