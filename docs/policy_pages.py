@@ -45,7 +45,7 @@ _NOTES = {
     "thompson": "thompson", "ucb": "confidence_bounds", "rmed": "rmed",
     "elimination": "exploring_first", "reductions": "exploring_first",
     "batched": "batched", "weak_regret": "weak_regret", "adversarial": "adversaries",
-    "identification": "stopping", "subsets": "subsets",
+    "identification": "stopping", "subsets": "subsets", "contextual": "contexts",
 }  # fmt: skip
 """The theory note on each family of policies."""
 
