@@ -189,7 +189,9 @@ def _examples(entry: dict, lines: list[str]) -> list[str]:
 
 def _restructured(lines: list[str]) -> list[str]:
     """Return a part of a docstring as Sphinx reads it; a page of ours is a link."""
-    linked = [re.sub(r"``docs/([\w/]+)\.md``", r":doc:`/\1`", line) for line in lines]
+    # A title reads as a part of the sentence around it, if no words say that it is one.
+    link = r'the page ":doc:`/\1`"'
+    linked = [re.sub(r"``docs/([\w/]+)\.md``", link, line) for line in lines]
     return ["```{eval-rst}", *linked, "```", ""]
 
 
@@ -274,6 +276,6 @@ def _words(text: str) -> str:
     escaped = re.sub(r"^\\\* ", "* ", escaped)
     return re.sub(
         r"docs/([\w/\\]+)\.md",
-        lambda found: f"{{doc}}`/{found[1].replace(chr(92), '')}`",
+        lambda found: f'the page "{{doc}}`/{found[1].replace(chr(92), "")}`"',
         escaped,
     )

@@ -56,7 +56,7 @@ def test_pages_have_the_rule_of_the_docstring(pages):
         if not notes:
             continue
         count += 1
-        said = re.sub(r"``docs/([\w/]+)\.md``", r":doc:`/\1`", notes)
+        said = re.sub(r"``docs/([\w/]+)\.md``", r'the page ":doc:`/\1`"', notes)
         assert rule.strip() and said.startswith(rule.strip()), entry["name"]
         assert "\nUse " in text, entry["name"]
     assert count > 40
@@ -71,7 +71,7 @@ def test_pages_show_the_words_of_docstrings_and_none_of_their_marks(pages):
         texts += ["; ".join(each["assumes"]) for each in entry["theorems"]]
         for text in texts:
             shown, kinds = read(pages._markdown(text))
-            said = re.sub(r"docs/(\S+)\.md", r"{doc}/\1", text)
+            said = re.sub(r"docs/(\S+)\.md", r'the page "{doc}/\1"', text)
             said = re.sub(r"(^|\n)- ", r"\1", said)
             assert shown == " ".join(said.split()), entry["name"]
             assert kinds <= {"text", "text_special", "softbreak", "code_inline"}
