@@ -18,21 +18,23 @@ from theory import all_bounds
 _LEAD = """# Policies
 
 Each policy has a page with its rule, measured regret, parameters and theorems.
-`bayesduel show NAME` prints the same text. {doc}`which_algorithm` says which one to
-take.
+`bayesduel show NAME` prints the same text. {doc}`The advice on algorithms
+<which_algorithm>` says which one to take.
 
 """
 
 _CLASSES = """# Policy classes
 
-Each policy is a class with its parameters as fields. {doc}`../policies` has a page with
-rule, theorems and bounds for each, {doc}`../which_algorithm` says which one to take.
+Each policy is a class with its parameters as fields. {doc}`The list of policies
+<../policies>` has a page with rule, theorems and bounds for each. {doc}`The advice on
+algorithms <../which_algorithm>` says which one to take.
 """
 
 _MODELS = """# Model classes
 
-In `bayesduel.models`: each is a class with its parameters as fields. {doc}`models` says
-how one is fitted, the pages under {doc}`../models/index` when to take which.
+Each model is a class of `bayesduel.models`, with its parameters as fields. {doc}`The
+page on models and posteriors <models>` says how a model is fitted. {doc}`The pages on
+single models <../models/index>` say when to take which.
 """
 
 _RULE = "**Rule.**"
