@@ -23,6 +23,21 @@ _GREY = "#c9c9c9"
 WEAK = "policy for weak regret"
 """The kind of curve that shows weak regret, as `benchmarks.curves` writes it."""
 
+_NOTIONS = {
+    "policy": ("Copeland regret", ""),
+    WEAK: ("weak regret", ""),
+    "contextual policy": (
+        "regret (utility_mean)",
+        " One round costs the largest utility minus the mean utility of the two arms.",
+    ),
+    "policy that offers sets": (
+        "regret (mnl_no_choice)",
+        " One round costs the probability that nobody is chosen, minus that of the "
+        "best set.",
+    ),
+}
+"""What each kind of figure has on its axis, and what that is, where it needs saying."""
+
 
 def draw_policy_figures(
     docs: Path, files: dict[str, str], knowing: set[str]
@@ -87,8 +102,7 @@ def _weak_bound(name: str, settings: dict) -> float | None:
 
 
 def _notion(curve: dict) -> str:
-    notions = {"policy": "Copeland regret", WEAK: "weak regret"}
-    return notions.get(curve["kind"], "regret")
+    return _NOTIONS[curve["kind"]][0]
 
 
 def _draw(
@@ -150,6 +164,7 @@ def _caption(
         f"Cumulative {_notion(curve)} of {curve['label']} on "
         f"`{settings['instance']}`. Line: mean of {runs} runs. Band: 10 to 90 % of the "
         f"runs. Dotted: one run. Grey: means of the other {of}."
+        f"{_NOTIONS[curve['kind']][1]}"
     )
     if curve["kind"] == WEAK:
         text += f" {_on_weak_regret(name, settings)}"

@@ -127,9 +127,9 @@ class ECWRMED(CopelandRMED):
     come in this pass, or is in the next list already, does not enter again. Ties go to
     the lowest position.
 
-    **Assumptions.** No pair may tie. With :math:`\beta>0` a tied pair is compared in
-    nearly every round, so that regret is linear unless these duels cost nothing. The
-    theorem needs a unique optimum.
+    **Assumptions.** No pair may tie. With :math:`\beta>0` a tied pair is compared again
+    and again, so that regret is linear unless these duels cost nothing. The theorem
+    needs a unique optimum.
 
     **Late outcomes.** A pair counts as compared when it is asked for. An estimate is
     near 1/2 only once all outcomes of its pair are there.
