@@ -182,11 +182,24 @@ def _rule_and_notes(lines: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _examples(entry: dict, lines: list[str]) -> list[str]:
-    """Return the example for the shell, and that of the docstring for Python."""
-    shell = ["In the shell:", "", "```console", entry["example"], "```", ""]
+    """Return a comparison at the shell and in Python, and what the docstring shows."""
+    words = entry["example"].split()
+    given = dict(zip(words[2::2], words[3::2], strict=True))
+    options = ["num_runs=10", "horizon=10_000"]
+    if "--regret" in given:
+        options.append(f'regret=["{given["--regret"]}"]')
+    said = [
+        "At the shell:", "", "```console", entry["example"], "```", "",
+        "In Python, with fewer runs and rounds:", "", "```python",
+        "import bayesduel", "",
+        "result = bayesduel.compare(",
+        f'    "{given["-i"]}", "{given["-p"]}", {", ".join(options)}',
+        ")",
+        "print(bayesduel.analysis.summary(result))", "```", "",
+    ]  # fmt: skip
     if not lines:
-        return shell
-    return [*shell, "In Python:", "", "```{eval-rst}", *lines, "```", ""]
+        return said
+    return [*said, "The policy as an object:", "", "```{eval-rst}", *lines, "```", ""]
 
 
 def _restructured(lines: list[str]) -> list[str]:

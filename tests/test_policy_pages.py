@@ -160,3 +160,14 @@ def test_a_page_has_the_example_of_the_docstring_and_the_fine_print_apart(pages)
     assert "**" not in rule
     assert "bayesduel compare" in example and ">>> " in example
     assert "**Assumptions.**" in notes
+
+
+@pytest.mark.parametrize("name", ["random", "btw", "random-subsets"])
+def test_the_example_of_a_page_runs(pages, capsys, name):
+    entries = {entry["name"]: entry for entry in pages.described_policies()}
+    page = pages._page(entries[name], [])
+    code = page.partition("```python\n")[2].partition("```")[0]
+    exec(code.replace("10_000", "100"), {})
+    printed = capsys.readouterr().out
+    assert entries[name]["label"] in printed
+    assert ("weak_binary regret" in printed) == (name == "btw")

@@ -95,8 +95,9 @@ class RivalDirectedThompson(KernelPolicy):
     -----
     **Rule.** Let :math:`w_{ij}` be the wins of arm i over arm j, and
     :math:`n_{ij}=w_{ij}+w_{ji}`. The probability :math:`\theta_{ij}` that i beats j has
-    the posterior :math:`\mathrm{Beta}(5+w_{ij},5+w_{ji})`. The *majority* of a pair
-    favors the arm that won more of its duels. In each round:
+    the posterior :math:`\mathrm{Beta}(5+w_{ij},5+w_{ji})`, where 5 is the default of
+    ``prior``. The *majority* of a pair favors the arm that won more of its duels. In
+    each round:
 
     1. *Leader.* The leader l is the arm that loses the fewest pairs by majority.
     2. *Probability of an error.* For every other arm i, :math:`\Phi_i` is the posterior
