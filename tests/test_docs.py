@@ -176,3 +176,23 @@ def test_texts_import_from_public_packages_only():
     homes = {*PACKAGES, *(name.rpartition(".")[0] for name in in_the_reference())}
     for module, name in found:
         assert module in homes and hasattr(import_module(module), name), (module, name)
+
+
+# A link without a text of its own, before a verb or behind a preposition. The title of
+# the changelog is a noun.
+TITLE = r"\{doc\}`(?!changelog)[^`<]+`"
+IN_A_SENTENCE = re.compile(
+    rf"{TITLE}\s+[a-z]|\b(?:of|in|with|from|by|see|read|than|as)\s+{TITLE}"
+)
+
+
+def test_no_title_of_a_page_is_a_part_of_a_sentence():
+    """A title such as "Simulation by look-ahead" is no noun that a verb can follow."""
+    pages = [*DOCS.glob("*.md"), *DOCS.glob("*/*.md")]
+    pages = [page for page in pages if page.parent.name not in ("policies", "paper")]
+    assert len(pages) > 60
+    for page in pages:
+        if page.name in ("bounds_on_a_figure.md", "audits.md", "stability.md"):
+            continue
+        found = IN_A_SENTENCE.search(page.read_text("utf-8"))
+        assert not found, (page.name, found)
