@@ -2,7 +2,7 @@
 
 `python -m benchmarks.sizes` prints a table. Lines include docstrings and blank lines. A
 function of a single statement has one besides its docstring. A base class counts as one
-with a single subclass if both are ours and it is never used by itself. A module has a
+with a single subclass if both are ours and nothing else names it. A module has a
 single importer if only one other module of its folder imports it.
 """
 
@@ -67,23 +67,27 @@ def single_importers(trees: dict[str, ast.Module]) -> list[str]:
 
 
 def single_subclasses(trees: dict[str, ast.Module]) -> list[str]:
-    """Return private or abstract base classes that have a single subclass of ours."""
-    bases, classes = Counter[str](), dict[str, ast.ClassDef]()
-    for tree in trees.values():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                classes[node.name] = node
-                bases.update(x.id for x in node.bases if isinstance(x, ast.Name))
-    used = Counter(
-        node.func.id
-        for tree in trees.values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    )
+    """Return base classes of ours that exist for a single subclass of ours.
+
+    A class that is made, annotated, asked for or registered is there for itself.
+    """
+    classes: dict[str, ast.ClassDef] = {}
+    bases, names = Counter[str](), Counter[str]()
+    for node in (node for tree in trees.values() for node in ast.walk(tree)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            names[node.id] += 1
+        if isinstance(node, ast.Attribute):
+            names[node.attr] += 1
+        if isinstance(node, ast.ClassDef):
+            classes[node.name] = node
+            bases.update(x.id for x in node.bases if isinstance(x, ast.Name))
+            marks = {x.func.id for x in node.decorator_list if isinstance(x, ast.Call)
+                     and isinstance(x.func, ast.Name)}  # fmt: skip
+            names[node.name] += bool(marks - {"dataclass"})
     return [
         name
         for name, count in bases.items()
-        if count == 1 and name in classes and not used[name]
+        if count == 1 and name in classes and names[name] == 1
     ]
 
 

@@ -50,9 +50,15 @@ Ties = Literal["model", "rao-kupper", "drop", "split"]
 
 
 @dataclass(frozen=True)
-class ReadOptions(JudgedVoteOptions):
-    """All that ``fit`` reads of a table."""
+class FitRequest(Output, FitOptions, ModelOptions, JudgedVoteOptions):
+    """Options that say which model is fitted to which votes, and how it is printed."""
 
+    votes: Path = argument(
+        "VOTES: CSV, TSV, JSON, JSON lines, Excel, Parquet or Stata, perhaps "
+        "compressed: a vote a row, or a pair a row with its counts; or a square table "
+        "of wins; or arms that were shown in a row and the columns best, worst; or a "
+        "ranking a row; or ballots of PrefLib (.soc, .soi, .toc, .toi)."
+    )
     soft: str | None = option(
         "COLUMN:A:B: Column of a preference between two values instead: A is a sure "
         "vote for the first arm, B for the second, as in preference:1:2."
@@ -75,12 +81,6 @@ class ReadOptions(JudgedVoteOptions):
         "COLUMN: Also print standard errors that allow for dependent votes, such as "
         "those of one judge or on one prompt."
     )
-
-
-@dataclass(frozen=True)
-class FittedModelOptions(ModelOptions):
-    """The model that ``fit`` fits."""
-
     tied: Ties = option(
         "Ties: model them (Davidson's model, or rao-kupper's threshold), drop them, or "
         "split each into two half votes.",
@@ -97,18 +97,6 @@ class FittedModelOptions(ModelOptions):
     residual: bool = option(
         "With --covariates: arms may differ in more than these, by a residual of a "
         "learned standard deviation."
-    )
-
-
-@dataclass(frozen=True)
-class FitRequest(Output, FitOptions, FittedModelOptions, ReadOptions):
-    """Options that say which model is fitted to which votes, and how it is printed."""
-
-    votes: Path = argument(
-        "VOTES: CSV, TSV, JSON, JSON lines, Excel, Parquet or Stata, perhaps "
-        "compressed: a vote a row, or a pair a row with its counts; or a square table "
-        "of wins; or arms that were shown in a row and the columns best, worst; or a "
-        "ranking a row; or ballots of PrefLib (.soc, .soi, .toc, .toi)."
     )
     scale: Literal["utility", "elo"] = option(
         "Unit of scores. elo: 400 points are odds of 10 to 1; mean 1500.",
