@@ -32,7 +32,7 @@ from bayesduel.votes import read_comparisons
 from theory import PreferenceMatrix
 
 MOST_ROUNDS = LONGEST_HORIZON
-"""Of a policy's own clock, after which it has settled."""
+"""The number of rounds on a policy's own clock after which it has settled."""
 
 _MOST_AT_ONCE = 200
 """Questions that a study asks at once; before, a tenth of the votes so far."""

@@ -39,7 +39,7 @@ _RULE = "**Rule.**"
 """How the notes of a policy begin."""
 
 _OF_PAIRS = ("", "features")
-"""What a model of votes on pairs may need beside them."""
+"""Values of ``needs`` of models of votes on pairs."""
 
 _NOTES = {
     "thompson": "thompson", "ucb": "confidence_bounds", "rmed": "rmed",

@@ -81,7 +81,7 @@ def test_every_bound_has_its_note():
 
 
 FULL_NAMES = {"btm": "beat the mean", "if": "interleaved filter"}
-"""Of policies whose acronyms are words, or parts of them."""
+"""Full names of policies whose acronyms are words, or parts of words."""
 
 
 def test_every_policy_is_explained():

@@ -1,4 +1,4 @@
-"""What is printed where there is little room, or no UTF-8."""
+"""Output on narrow terminals, and without UTF-8."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""What is done here and what by workers, and what the bar says meanwhile."""
+"""Work in this process and in workers, and the progress bar meanwhile."""
 
 import pickle
 import signal

@@ -42,7 +42,7 @@ WRONG_FIELDS = {
     "record": ("all", "all", None),
     "stopping": (0.05, 0.05, None),
 }
-"""What is given, what of it is wrong, and where that stands."""
+"""By argument: a value, the wrong part of it, and its index."""
 
 WRONG_RUNS = {
     "jobs": 0, "executor": "local", "part": "3", "progress": "no", "out": 5,

@@ -57,7 +57,7 @@ FOR_MODELS = {
     *("Votes.ordered", "Votes.size"),
     *("Votes.laplacian", "count_votes", "derived", "register_arrays", "sample"),
 }
-"""What a model of one's own calls, with what the package has given it."""
+"""Functions that a user's model calls with arguments from the package."""
 
 STARTED = (
     "bayesduel.analysis.simulated.bayes_regret.run_chunk",

@@ -1,4 +1,4 @@
-"""What tests of studies share."""
+"""Helpers that tests of studies share."""
 
 import dataclasses
 from contextlib import suppress

@@ -16,7 +16,7 @@ from bayesduel.models.checks import calibration
 from bayesduel.votes import Comparisons, Rankings
 
 FALSE_ALARM = 1e-4
-"""Of each model: the smallest of its p-values, Bonferroni-corrected."""
+"""The rate for each model, whose smallest p-value is Bonferroni-corrected."""
 
 VOTES = Comparisons.from_rows(
     "abc",

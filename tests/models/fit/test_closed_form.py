@@ -128,7 +128,7 @@ def test_density_and_derivatives_are_those_of_the_numpyro_model(model):
 
 
 UNITS = np.array([1e-3, 50.0])
-"""Of covariates: chains, and searches for a mode, do not depend on them."""
+"""Units of covariates, on which chains and searches for a mode do not depend."""
 
 
 @pytest.mark.parametrize(

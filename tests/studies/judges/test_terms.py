@@ -1,4 +1,4 @@
-"""What a study agrees with judges: both orders as one vote, costs, and when to stop."""
+"""Terms of a study: both orders as one vote, costs, and when to stop."""
 
 import json
 import math
