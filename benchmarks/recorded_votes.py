@@ -312,7 +312,7 @@ def _by_study(
             Path(folder, "replay.study"), recorded.arms, policy, model=model, seed=run
         ) as study,
     ):
-        # What the disk costs is no part of it.
+        # The time of the disk is not part of the measurement.
         study._log._connection.execute("PRAGMA synchronous=OFF")
         while len(found) < grid.size:
             size = max(1, min(_MOST_AT_ONCE, votes // 10))

@@ -209,7 +209,7 @@ def _values(entry: dict) -> list[str]:
             return []
         for applied in found:
             reasons.add("" if applied.bounds else applied.reason)
-            # Of an order of growth the printed coefficient has an unknown factor.
+            # The printed coefficient of an order of growth has an unknown factor.
             said = [
                 f"of the order of {each.formula_to(4)}"
                 if each.kind == "order only"

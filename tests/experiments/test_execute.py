@@ -85,7 +85,7 @@ def engine(monkeypatch):
     ("seconds", "options", "here", "left"),
     [
         (((0.5, 0.9), (0.3, 0.5), (0.1, 1.5)), {}, "abc", []),
-        # What took long was compiling, which is of no use to anybody else.
+        # Compiling took most of the time, and that does not help the other parts.
         ([(6.0, 0.5)] * 3, {}, "a", [4, "b", "c"]),
         (((0.2, 0.5), (0.2, 3600.0), (0.2, 0.5)), {}, "a", [4, "b", "c"]),
         ([(0.1, 0.1)] * 2, {"try_here": False}, "", [4, "a", "b"]),

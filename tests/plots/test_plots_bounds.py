@@ -444,7 +444,7 @@ def test_all_are_those_of_the_policies_shown():
     tree = results(fake.CONDORCET, **{"D-TS": {}, "RMED1": {}})
     # The lower bound and both theorems on D-TS; that on RMED1 is of another regret.
     assert len(drawn_over(tree, "all")) == 3
-    # Of these the first alone fits on the axes.
+    # Only the first of these fits on the axes.
     assert len(drawn_over(tree, "auto")) == 1
 
 
@@ -475,7 +475,7 @@ def test_results_of_few_sets_hold_what_their_theorems_are_about(tmp_path):
         assert axes.get_yscale() == "log"
     measured = measurements(compared)[0]
     assert measured.choice_table.best_set == camera.best_set
-    # Of many sets it is not held, and words say so; duels have none.
+    # With many sets the result has no table, and a text says so; duels have none.
     many = choice.multinomial_logit(np.linspace(0.9, 0.1, 20), 6)
     result = bayesduel.simulate(many, "ucb-no-order", num_runs=1, horizon=20)
     figure = plots.regret(result, notion=many.default_notion, bounds="ucb-no-order")

@@ -173,7 +173,7 @@ def test_a_reason_says_what_is_not_known_and_what_a_question_costs():
     options = {"prices": prices, "arm_names": ["tea", "milk", "coffee"]}
     pairs = next_pairs(votes, "rd-ts:cost=prices", 12, **options)
     reasons = {frozenset(pair[:2]): pair.reason for pair in pairs}
-    # Of the one without a vote as much speaks for either arm.
+    # The pair without a vote is even.
     words = "leader 'tea' against 'milk', which may be better with probability 0.016"
     assert reasons[frozenset({"tea", "milk"})] == f"{words}; it costs 3"
     reason = reasons[frozenset({"tea", "coffee"})]
@@ -424,7 +424,7 @@ def test_more_than_2000_arms_are_asked_by_draws(tmp_path):
         BradleyTerry(zero_sum=True), bayesduel.votes.read_comparisons(frame)
     )
     assert pairs == next_pairs(fitted, n=300, seed=1)
-    # What is asked about is at the top.
+    # Questions are about arms at the top.
     rank = dict(zip(fitted.ranking()["arm"].values.tolist(), range(MANY), strict=False))
     assert np.median([rank[arm] for pair in pairs_of(pairs) for arm in pair]) < 200
     answers = pd.DataFrame(pairs).assign(winner=[pair.first for pair in pairs])

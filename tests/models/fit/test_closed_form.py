@@ -114,7 +114,7 @@ def check_density(model, arrays, *, in_programs=True):
     value, slope = closed.slope(mode.mode)
     np.testing.assert_allclose(mode.log_density, value, rtol=1e-12)
     curvature = closed.hessian(mode.mode)
-    # What a quadratic promises still to gain, against the tolerance of 1e-14.
+    # The gain that a quadratic still promises; the tolerance is 1e-14.
     promise = slope @ np.linalg.solve(-curvature, slope)
     assert 0.0 <= promise <= 1e-13 * (1.0 + abs(value))
     np.testing.assert_allclose(mode.factor @ mode.factor.T, -curvature, rtol=1e-9,

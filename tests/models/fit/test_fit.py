@@ -106,7 +106,7 @@ def test_beta_counts_both_orders_and_ties():
     assert (distribution.tie.tolist(), distribution.no_tie.tolist()) == ([2.0], [5.0])
 
 
-# What is asked of a posterior
+# Questions to a posterior
 
 
 def test_probabilities_of_beating():
