@@ -142,7 +142,7 @@ def _theorems(panel: Panel, policy: str) -> Iterator[AskedBound]:
     for applied, line in applied_theorems:
         for bound in applied.bounds:
             yield AskedBound(bound, (line,) if line else ())
-        # Of two forms of a policy, it may be about one.
+        # A theorem may be about only one of two forms of a policy.
         if applied.theorem.name not in defined:
             yield _nothing(applied)
 
@@ -191,7 +191,7 @@ def check_notion(bound: RegretBound, notion: str, panel: Panel) -> None:
     raise ArgumentError("bounds", rule, bound.name, remedy=remedy)
 
 
-# Of bounds that are slopes, and of those that are levels.
+# Dashes of bounds that are slopes, and of those that are levels.
 _SLOPES = ((0, (4, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 _LEVELS = ("-", (0, (12, 1.2)), (0, (12, 1.2, 1.2, 1.2)))
 

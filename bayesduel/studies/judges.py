@@ -84,7 +84,7 @@ def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float:
     return float(1.0 - (number - 1.0) * (differ / (answers - 1.0)).sum() / expected)
 
 
-# What was judged more than once
+# Pairs that were judged more than once
 
 
 Judged = tuple[tuple[int, ...], str | None, int]
@@ -260,7 +260,7 @@ def agreement_of_pairs(shared: Sequence[dict[str, Said]]) -> PairAgreement | Non
     others = np.bincount(unit) - 1
     first = np.bincount(unit, named == 0)
     alike = np.where(named == 0, first[unit], others[unit] + 1 - first[unit]) - 1
-    # Of each judgment the share of the others that say the same.
+    # For each judgment the share of the others that agree.
     shares, weight = alike / others[unit], 1.0 / others[unit]
     mean = float(shares.mean())
     numbers, answer = np.unique(question, return_inverse=True)
