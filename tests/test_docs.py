@@ -1,16 +1,20 @@
 """The documentation says what the package does, and leaves out nothing public."""
 
 import inspect
+import json
 import re
 import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from bayesduel import plots, policies
+import bayesduel
+from bayesduel import instances, plots, policies
 from tests.public_names import PACKAGES, TOPICS, public
+from theory import copeland_lower_bound
 
 DOCS = Path(__file__).parents[1] / "docs"
 PYTHON_BLOCK = re.compile(
@@ -176,3 +180,29 @@ def test_texts_import_from_public_packages_only():
     homes = {*PACKAGES, *(name.rpartition(".")[0] for name in in_the_reference())}
     for module, name in found:
         assert module in homes and hasattr(import_module(module), name), (module, name)
+
+
+def test_the_benchmark_page_states_what_its_table_shows(tmp_path, monkeypatch):
+    for name in ("benchmark.json", "benchmark.template"):
+        (tmp_path / name).write_bytes((DOCS / name).read_bytes())
+    monkeypatch.syspath_prepend(DOCS)
+    import_module("benchmark_page").write_benchmark_page(tmp_path)
+    page = (tmp_path / "benchmark.md").read_text("utf-8")
+    (row,) = re.findall(r"^\| \$C\^\*\$ \| (.*) \|$", page, re.MULTILINE)
+    # Constants are rounded once: 27.549 and 261.954.
+    names = instances.names()
+    assert row.split(" | ")[: len(names)] == [
+        f"{copeland_lower_bound(bayesduel.load(name), ties='ignore').value:.1f}"
+        for name in names
+    ]
+    rows = json.loads((DOCS / "benchmark.json").read_text("utf-8"))["rows"]
+    final = np.array([[x["final"] for x in row.values()] for row in rows.values()])
+    times = final / final.min(axis=0)
+    mean = np.exp(np.log(times).mean(axis=1))
+    best = mean.argmin()
+    label = policies.get([*rows][best]).label
+    assert f"**{label} has the least regret over all columns.**" in page
+    finding = page.partition("**Read this first.**")[0]
+    assert f"is {mean[best]:.1f} times the smallest" in finding
+    assert f"{times[best].max():.1f} times at most" in finding
+    assert f"{(times.max(axis=1) > 100).sum()} of the {len(rows)} policies" in finding
