@@ -385,5 +385,5 @@ def _is_such_array(value: Any, hint: Any) -> bool:
         kind = object if kind is Any else kind
         return isinstance(value, np.ndarray) and issubclass(value.dtype.type, kind)
     if isinstance(value, np.generic) and getattr(hint, "array_type", 0) is np.ndarray:
-        value = np.asarray(value)  # What NumPy makes of an array without axes.
+        value = np.asarray(value)  # NumPy returns a scalar for an array without axes.
     return isinstance(value, hint)

@@ -161,7 +161,7 @@ def test_no_two_public_functions_have_one_name():
     assert {name for name, functions in homes.items() if len(functions) > 1} == {
         "load",  # A matrix, results.
         "save",  # Results, figures.
-        "names",  # Of matrices, of policies.
+        "names",  # Names of matrices, or of policies.
     }
 
 

@@ -266,7 +266,7 @@ def test_ctrl_c_reaches_no_worker_that_begins():
     command = [sys.executable, "-c", BEGINNING]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stdout == "goes on\n"
-    assert done.stderr.count("Traceback") == 1  # Of the one that begins them.
+    assert done.stderr.count("Traceback") == 1  # From the starting process.
 
 
 def test_one_task_of_each_program_comes_first():

@@ -290,7 +290,7 @@ def test_the_questions_of_a_batch_have_the_law_of_the_first():
 def test_an_index_goes_on_as_if_likely_answers_had_come(policy):
     """As a player does that is told them; the policy itself waits for the answers."""
     votes = WINS // 2
-    votes[2, 3] = votes[3, 2]  # Of an even pair a coin decides.
+    votes[2, 3] = votes[3, 2]  # A coin decides an even pair.
     player, twin = (Player(policy, votes=votes, seed=6, compiled=None) for _ in "12")
     pairs = player.ask(9)
     for pair in pairs:

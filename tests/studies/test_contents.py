@@ -331,7 +331,7 @@ def test_verify_finds_questions_that_were_not_its_own(make, policy, options):
     vote(study, rng, 12)
     study.retire_arm("milk")
     vote(study, rng, 6)
-    study.clock.now += 4000.0  # What is open is asked anew.
+    study.clock.now += 4000.0  # Open questions are asked again.
     vote(study, rng, 4)
     number = len(study._current().questions)
     assert verify_study(study.path) == verify_study(study.path)
