@@ -14,10 +14,29 @@ from bayesduel.analysis.slopes import last_decades
 from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import BLUE, SHADE
 from theory import Optimum, copeland_lower_bound
+from theory.theorems import winner_stays_bound
 
 _Curve = dict[str, list[float]]
 
 _GREY = "#c9c9c9"
+
+WEAK = "policy for weak regret"
+"""The kind of curve that shows weak regret, as `benchmarks.curves` writes it."""
+
+_NOTIONS = {
+    "policy": ("Copeland regret", ""),
+    WEAK: ("weak regret", ""),
+    "contextual policy": (
+        "regret (utility_mean)",
+        " One round costs the largest utility minus the mean utility of the two arms.",
+    ),
+    "policy that offers sets": (
+        "regret (mnl_no_choice)",
+        " One round costs the probability that nobody is chosen, minus that of the "
+        "best set.",
+    ),
+}
+"""What each kind of figure has on its axis, and what that is, where it needs saying."""
 
 
 def draw_policy_figures(
@@ -35,6 +54,7 @@ def draw_policy_figures(
     shown = {}
     for name, curve in curves.items():
         settings = stored["settings"][curve["kind"]]
+        is_bounded = _is_bounded(name, curve, knowing)
         picture = docs / "policies" / f"{files[name]}.png"
         if not picture.exists() or picture.stat().st_mtime < newest:
             peers = [
@@ -42,15 +62,19 @@ def draw_policy_figures(
                 for key, other in curves.items()
                 if key != name and other["kind"] == curve["kind"]
             ]
-            bound = None
-            if _is_bounded(name, curve, knowing):
-                matrix = bayesduel.load(settings["instance"])
-                bound = slope_of_bound(curve, copeland_lower_bound(matrix))
-            _draw(picture, curve, peers, bound)
-        shown[name] = _lines(
-            picture.name, curve, settings, stored["settings"],
-            is_bounded=_is_bounded(name, curve, knowing),
-        )  # fmt: skip
+            if curve["kind"] == WEAK:
+                level = _weak_bound(name, settings)
+                _draw(picture, curve, peers, level=level, other=stored["yardstick"])
+            else:
+                slope = None
+                if is_bounded:
+                    matrix = bayesduel.load(settings["instance"])
+                    slope = slope_of_bound(curve, copeland_lower_bound(matrix))
+                _draw(picture, curve, peers, slope=slope)
+        text = _caption(name, curve, settings, stored, is_bounded=is_bounded)
+        title = f"Cumulative {_notion(curve)} of {curve['label']} by round"
+        shown[name] = [f"```{{figure}} {picture.name}", f":alt: {title}", "", text,
+                       "```", ""]  # fmt: skip
     return shown
 
 
@@ -70,12 +94,27 @@ def slope_of_bound(curve: dict, bound: Optimum) -> tuple[np.ndarray, np.ndarray]
     return shown, anchored_bound(bound, anchor, curve["mean"][at])(shown)
 
 
+def _weak_bound(name: str, settings: dict) -> float | None:
+    """Return what the theorem on weak regret allows at every horizon; of WS-W alone."""
+    if name != "ws-w":
+        return None
+    return winner_stays_bound(bayesduel.load(settings["instance"])).constant
+
+
+def _notion(curve: dict) -> str:
+    return _NOTIONS[curve["kind"]][0]
+
+
 def _draw(
     picture: Path,
     curve: dict,
     peers: list[_Curve],
-    bound: tuple[np.ndarray, np.ndarray] | None,
+    *,
+    slope: tuple[np.ndarray, np.ndarray] | None = None,
+    level: float | None = None,
+    other: dict | None = None,
 ) -> None:
+    """Draw a curve, grey ones of ``peers``, and one of another policy, by its name."""
     color = policy_looks([curve["label"]])[curve["label"]].color
     if len({*to_rgb(color)}) == 1:  # The others are grey.
         color = BLUE
@@ -89,32 +128,47 @@ def _draw(
                           lw=0, label="10 to 90 % of runs")  # fmt: skip
         axes.plot(rounds, curve["run"], color=color, lw=0.8, ls=":", label="one run")
         for number, peer in enumerate(peers):
-            label = None if number else "mean of each other policy"
+            label = None if number else f"mean of each other {curve['kind']}"
             axes.plot(peer["rounds"], peer["mean"], color=_GREY, lw=0.8, zorder=0,
                       label=label)  # fmt: skip
-        if bound is not None:
-            since, values = bound
+        if other is not None:
+            label = f"mean of {other['label']}"
+            axes.plot(other["rounds"], other["mean"], "k-.", lw=1, label=label)
+        if slope is not None:
+            since, values = slope
             label = "slope of the lower bound"
             axes.plot(since, values, "k--", lw=1, label=label)
             axes.plot(since[:1], values[:1], "o", color="white", mec="black", ms=4)
             axes.axvspan(since[0], since[-1], color=SHADE, zorder=-1, lw=0)
+        if level is not None:
+            label = "upper bound of the theorem"
+            axes.axhline(level, color="black", ls="--", lw=1, label=label)
         axes.set(xscale="log", yscale="log", xlabel="round t", xlim=(1, rounds[-1]),
-                 ylabel="cumulative regret", ylim=(0.3, None))  # fmt: skip
-        axes.legend(frameon=False, fontsize=8, loc="upper left")
+                 ylabel=f"cumulative {_notion(curve)}", ylim=(0.3, None))  # fmt: skip
+        if curve["kind"] == WEAK:  # In many a run it is 0, and later it stands still.
+            axes.set_yscale("symlog", linthresh=1)
+            axes.set_ylim(-0.1, None)
+            axes.legend(frameon=False, fontsize=8, loc="lower right", ncols=2)
+        else:
+            axes.legend(frameon=False, fontsize=8, loc="upper left")
         figure.savefig(picture)
 
 
-def _lines(
-    picture: str, curve: dict, settings: dict, all_settings: dict, *, is_bounded: bool
-) -> list[str]:
-    """Return the figure and its caption as Markdown."""
-    runs, name = all_settings["runs"], settings["instance"]
-    notion = "Copeland regret" if curve["kind"] == "policy" else "Regret"
+def _caption(
+    name: str, curve: dict, settings: dict, stored: dict, *, is_bounded: bool
+) -> str:
+    """Return what the figure shows, as Markdown."""
+    runs = settings.get("runs", stored["settings"]["runs"])
+    of = "policies for weak regret" if curve["kind"] == WEAK else "policies"
     text = (
-        f"{notion} of {curve['label']} on `{name}`. Line: mean of {runs} runs. Band: "
-        "10 to 90 % of the runs. Dotted: one run. Grey: means of the other policies."
+        f"Cumulative {_notion(curve)} of {curve['label']} on "
+        f"`{settings['instance']}`. Line: mean of {runs} runs. Band: 10 to 90 % of the "
+        f"runs. Dotted: one run. Grey: means of the other {of}."
+        f"{_NOTIONS[curve['kind']][1]}"
     )
-    if is_bounded:
+    if curve["kind"] == WEAK:
+        text += f" {_on_weak_regret(name, settings)}"
+    elif is_bounded:
         anchor, _ = last_decades(np.array(curve["rounds"]))
         text += (
             " Dashed: slope of the asymptotic lower bound $C^*\\log t$ for policies "
@@ -126,7 +180,22 @@ def _lines(
             " No lower bound is drawn, because that of this matrix does not apply to "
             "policies with a model."
         )
-    if curve["label"] in ("WS-W", "WS-S", "BtW", "BtWR"):
-        text += " {doc}`/theory/weak_regret` draws the weak regret of this policy."
-    return [f"```{{figure}} {picture}", f":alt: Regret of {curve['label']} by round",
-            "", text, "```", ""]  # fmt: skip
+    return text
+
+
+def _on_weak_regret(name: str, settings: dict) -> str:
+    """Return what weak regret is, and which bound on it there is."""
+    text = (
+        "Weak regret (`weak_binary`) is the number of rounds in which the best arm is "
+        "not one of the two. The vertical axis is linear below 1. Dash-dotted: mean of "
+        "D-TS, which is made for another kind of regret. "
+    )
+    level = _weak_bound(name, settings)
+    if level is not None:
+        return text + (
+            f"Dashed: the upper bound of the theorem below, {level:,.0f} rounds at "
+            "every horizon."
+        )
+    if name == "ws-s":
+        return text + "No bound is drawn: the theorem below is on strong regret."
+    return text + "No bound is drawn: no theorem with explicit constants is known here."

@@ -18,21 +18,23 @@ from theory import all_bounds
 _LEAD = """# Policies
 
 Each policy has a page with its rule, measured regret, parameters and theorems.
-`bayesduel show NAME` prints the same text. {doc}`which_algorithm` says which one to
-take.
+`bayesduel show NAME` prints the same text. {doc}`The advice on algorithms
+<which_algorithm>` says which one to take.
 
 """
 
 _CLASSES = """# Policy classes
 
-Each policy is a class with its parameters as fields. {doc}`../policies` has a page with
-rule, theorems and bounds for each, {doc}`../which_algorithm` says which one to take.
+Each policy is a class with its parameters as fields. {doc}`The list of policies
+<../policies>` has a page with rule, theorems and bounds for each. {doc}`The advice on
+algorithms <../which_algorithm>` says which one to take.
 """
 
 _MODELS = """# Model classes
 
-In `bayesduel.models`: each is a class with its parameters as fields. {doc}`models` says
-how one is fitted, the pages under {doc}`../models/index` when to take which.
+Each model is a class of `bayesduel.models`, with its parameters as fields. {doc}`The
+page on models and posteriors <models>` says how a model is fitted. {doc}`The pages on
+single models <../models/index>` say when to take which.
 """
 
 _RULE = "**Rule.**"
@@ -45,7 +47,7 @@ _NOTES = {
     "thompson": "thompson", "ucb": "confidence_bounds", "rmed": "rmed",
     "elimination": "exploring_first", "reductions": "exploring_first",
     "batched": "batched", "weak_regret": "weak_regret", "adversarial": "adversaries",
-    "identification": "stopping", "subsets": "subsets",
+    "identification": "stopping", "subsets": "subsets", "contextual": "contexts",
 }  # fmt: skip
 """The theory note on each family of policies."""
 
@@ -137,15 +139,13 @@ def _page(entry: dict, figure: list[str]) -> str:
     sought = dict.fromkeys([label, name, entry["plain_title"]])
     text = NumpyDocString(inspect.getdoc(type(policies.get(name))) or "")
     intro = text["Extended Summary"] if text["Notes"] else []
-    rule = text["Notes"] or text["Extended Summary"]
-    if rule and rule[0].startswith(_RULE):  # As the heading above it.
-        rule = [rule[0].removeprefix(_RULE).lstrip(), *rule[1:]]
+    rule, notes = _rule_and_notes(text["Notes"] or text["Extended Summary"])
     lines = ["```{eval-rst}", ".. index::", *(f"   ! single: {x}" for x in sought),
              "```", "", f"# {label}", "",
              f"*{entry['plain_title']}*. Name in Python and the shell: `{name}`.", "",
              *(_restructured(intro) if intro else []),
-             "```console", entry["example"], "```", "",
              "## The rule", "", *_restructured(rule),
+             "## Example", "", *_examples(entry, text["Examples"]),
              *(["## Measured regret", "", *figure] if figure else []),
              "## Parameters", "",
              "| name | default | meaning |", "|---|---|---|"]  # fmt: skip
@@ -153,27 +153,69 @@ def _page(entry: dict, figure: list[str]) -> str:
         meaning = _markdown(each["meaning"])
         lines.append(f"| `{key}` | `{each['default']}` | {meaning} |")
     none = [
-        "No theorem with explicit constants. If the order of the regret is proved, it "
-        "stands under *Assumptions*."
+        "There is no theorem with explicit constants. If the order of the regret is "
+        "proved, the notes below say so under *Assumptions*."
     ]
-    lines += ["", "## Theorems", "", *(_theorems(entry) or none)]
+    lines += ["", "## Theorems", "", *(_theorems(entry) or none), ""]
+    if notes:
+        lines += ["## Notes", "", *_restructured(notes)]
     note = _NOTES.get(entries()[name].family)
     if note is not None:
-        lines += ["", f"{{doc}}`/theory/{note}` explains and compares the family."]
-    lines += ["", "## Source", "", _markdown(entry["source"]) or "This project.", ""]
+        page = f"{{doc}}`The theory page on this family </theory/{note}>`"
+        lines += [f"{page} explains its policies and compares them.", ""]
+    lines += ["## Source", "", _markdown(entry["source"]) or "This project.", ""]
     return "\n".join(lines)
+
+
+def _rule_and_notes(lines: list[str]) -> tuple[list[str], list[str]]:
+    """Return the rule, without its name, and what follows: from the next bold name."""
+    if not (lines and lines[0].startswith(_RULE)):
+        return lines, []
+    lines = [lines[0].removeprefix(_RULE).lstrip(), *lines[1:]]
+    bold = (
+        i
+        for i in range(1, len(lines))
+        if lines[i].startswith("**") and not lines[i - 1].strip()
+    )
+    end = next(bold, len(lines))
+    return lines[:end], lines[end:]
+
+
+def _examples(entry: dict, lines: list[str]) -> list[str]:
+    """Return a comparison at the shell and in Python, and what the docstring shows."""
+    words = entry["example"].split()
+    given = dict(zip(words[2::2], words[3::2], strict=True))
+    options = ["num_runs=10", "horizon=10_000"]
+    if "--regret" in given:
+        options.append(f'regret=["{given["--regret"]}"]')
+    said = [
+        "At the shell:", "", "```console", entry["example"], "```", "",
+        "In Python, with fewer runs and rounds:", "", "```python",
+        "import bayesduel", "",
+        "result = bayesduel.compare(",
+        f'    "{given["-i"]}", "{given["-p"]}", {", ".join(options)}',
+        ")",
+        "print(bayesduel.analysis.summary(result))", "```", "",
+    ]  # fmt: skip
+    if not lines:
+        return said
+    return [*said, "The policy as an object:", "", "```{eval-rst}", *lines, "```", ""]
 
 
 def _restructured(lines: list[str]) -> list[str]:
     """Return a part of a docstring as Sphinx reads it; a page of ours is a link."""
-    linked = [re.sub(r"``docs/([\w/]+)\.md``", r":doc:`/\1`", line) for line in lines]
+    # A title reads as a part of the sentence around it, if no words say that it is one.
+    link = r'the page ":doc:`/\1`"'
+    linked = [re.sub(r"``docs/([\w/]+)\.md``", link, line) for line in lines]
     return ["```{eval-rst}", *linked, "```", ""]
 
 
 _REGRETS = {
-    "copeland": "Copeland",
-    "condorcet_mean": "gap (`condorcet_mean`)",
-    "weak_binary": "weak (`weak_binary`: rounds without the best arm)",
+    "copeland": "Copeland regret",
+    "condorcet_mean": "the mean gap to the Condorcet winner (`condorcet_mean`)",
+    "weak_binary": "weak regret (`weak_binary`: rounds without the best arm)",
+    "strong_binary": "strong regret (`strong_binary`: rounds in which not both arms "
+    "are the best one)",
 }
 
 
@@ -182,8 +224,8 @@ def _theorems(entry: dict) -> list[str]:
     for each in entry["theorems"]:
         lines += [f"**{each['name']}**, {{func}}`{each['function']}`.", ""]
         if each["kind"]:
-            regret = _REGRETS.get(each["regret"], f"`{each['regret']}`")
-            lines += [f"{each['kind'].capitalize()} bound on {regret} regret, "
+            regret = _REGRETS.get(each["regret"], f"`{each['regret']}` regret")
+            lines += [f"{each['kind'].capitalize()} bound on {regret}: "
                       f"{each['source']}."]  # fmt: skip
         if each["assumes"]:
             lines += [f"Assumptions: {_markdown('; '.join(each['assumes']))}."]
@@ -249,6 +291,6 @@ def _words(text: str) -> str:
     escaped = re.sub(r"^\\\* ", "* ", escaped)
     return re.sub(
         r"docs/([\w/\\]+)\.md",
-        lambda found: f"{{doc}}`/{found[1].replace(chr(92), '')}`",
+        lambda found: f'the page "{{doc}}`/{found[1].replace(chr(92), "")}`"',
         escaped,
     )

@@ -36,10 +36,29 @@ def test_every_policy_has_a_curve(monkeypatch):
     random = next(entry for entry in entries if entry["name"] == "random")
     short = {"instance": "mslr5-condorcet", "horizon": 100}
     monkeypatch.setitem(curves.SETTINGS, "policy", short)
-    curve = curves.measured(random)
+    curve = curves.measured(random, curves.kind_of(random))
     assert {*curve} == {*stored["random"]}
     for low, mean, high in zip(curve["low"], curve["mean"], curve["high"], strict=True):
         assert 0 <= low <= mean <= high
+
+
+def test_policies_for_weak_regret_are_measured_by_it(monkeypatch):
+    stored = json.loads(curves.CURVES.read_text())
+    kinds = {each["name"]: curves.kind_of(each) for each in curves.described_policies()}
+    assert kinds == {name: each["kind"] for name, each in stored["curves"].items()}
+    weak = [name for name, kind in kinds.items() if kind == curves.WEAK]
+    assert sorted(weak) == ["btw", "btwr", "ws-s", "ws-w"]
+    assert stored["settings"] == curves.SETTINGS | {
+        "runs": curves.RUNS,
+        "seed": curves.SEED,
+    }
+    short = curves.SETTINGS[curves.WEAK] | {"horizon": 100, "runs": 3}
+    monkeypatch.setitem(curves.SETTINGS, curves.WEAK, short)
+    entry = next(each for each in curves.described_policies() if each["name"] == "btw")
+    mean = np.array(curves.measured(entry, curves.WEAK)["mean"])
+    # A sum over rounds of 0 or 1, of three runs: of Copeland regret it would not be.
+    assert mean[-1] > 0
+    assert np.allclose(3 * mean, np.round(3 * mean), atol=0.01)
 
 
 def test_functions_are_counted_by_file():

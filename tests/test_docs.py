@@ -206,3 +206,21 @@ def test_the_benchmark_page_states_what_its_table_shows(tmp_path, monkeypatch):
     assert f"is {mean[best]:.1f} times the smallest" in finding
     assert f"{times[best].max():.1f} times at most" in finding
     assert f"{(times.max(axis=1) > 100).sum()} of the {len(rows)} policies" in finding
+
+
+# A link without a text of its own, before a verb or behind a preposition. The title of
+# the changelog is a noun.
+TITLE = r"\{doc\}`(?!changelog)[^`<]+`"
+IN_A_SENTENCE = re.compile(
+    rf"{TITLE}\s+[a-z]|\b(?:of|in|with|from|by|see|read|than|as)\s+{TITLE}"
+)
+
+
+def test_no_title_of_a_page_is_a_part_of_a_sentence():
+    """A title such as "Simulation by look-ahead" is no noun that a verb can follow."""
+    pages = [*DOCS.glob("*.md"), *DOCS.glob("*/*.md")]
+    pages = [page for page in pages if page.parent.name not in ("policies", "paper")]
+    assert len(pages) > 60
+    for page in pages:
+        found = IN_A_SENTENCE.search(page.read_text("utf-8"))
+        assert not found, (page.name, found)

@@ -139,6 +139,9 @@ try:
     main()
 except SystemExit as stop:
     assert not stop.code, stop.code
+assert "dask.array" not in sys.modules
+# A user's world can import Dask.
+assert sys.modules.get("dask", sys) is not None
 """
     loaded = modules_after(code, tmp_path)
     assert loaded & HEAVY == {"matplotlib", "xarray"}

@@ -56,7 +56,7 @@ def test_pages_have_the_rule_of_the_docstring(pages):
         if not notes:
             continue
         count += 1
-        said = re.sub(r"``docs/([\w/]+)\.md``", r":doc:`/\1`", notes)
+        said = re.sub(r"``docs/([\w/]+)\.md``", r'the page ":doc:`/\1`"', notes)
         assert rule.strip() and said.startswith(rule.strip()), entry["name"]
         assert "\nUse " in text, entry["name"]
     assert count > 40
@@ -71,7 +71,7 @@ def test_pages_show_the_words_of_docstrings_and_none_of_their_marks(pages):
         texts += ["; ".join(each["assumes"]) for each in entry["theorems"]]
         for text in texts:
             shown, kinds = read(pages._markdown(text))
-            said = re.sub(r"docs/(\S+)\.md", r"{doc}/\1", text)
+            said = re.sub(r"docs/(\S+)\.md", r'the page "{doc}/\1"', text)
             said = re.sub(r"(^|\n)- ", r"\1", said)
             assert shown == " ".join(said.split()), entry["name"]
             assert kinds <= {"text", "text_special", "softbreak", "code_inline"}
@@ -121,3 +121,53 @@ def test_pages_say_what_the_dashed_line_is_and_where_there_is_none(pages, tmp_pa
     assert "No lower bound is drawn" in texts["bt-ts"]
     assert "bound" not in texts["cucb"].partition("```{figure}")[2].partition("```")[0]
     assert all((folder / f"{name}.png").stat().st_size for name in names)
+
+
+def test_pages_of_policies_for_weak_regret_draw_weak_regret(pages, tmp_path):
+    """With the bound of the theorem where it is on weak regret: that is WS-W."""
+    import policy_figures
+
+    stored = json.loads((DOCS / "policy_curves.json").read_text("utf-8"))
+    names = ("ws-w", "ws-s", "btw", "btwr")
+    stored["curves"] = {name: stored["curves"][name] for name in names}
+    (tmp_path / "policy_curves.json").write_text(json.dumps(stored), "utf-8")
+    pages.write_policy_pages(tmp_path)
+    for name in names:
+        curve = stored["curves"][name]
+        assert curve["kind"] == policy_figures.WEAK
+        # None arises late, in the mean of all runs.
+        late = np.array(curve["mean"])[np.array(curve["rounds"]) > 1e6]
+        assert len({*late}) == 1
+        page = (tmp_path / "policies" / f"{name}.md").read_text("utf-8")
+        figure = page.partition("```{figure}")[2].partition("```")[0]
+        assert "weak regret" in figure
+        assert "Copeland" not in figure
+        assert ("upper bound of the theorem" in figure) == (name == "ws-w")
+        assert "--regret weak_binary" in page
+        assert (tmp_path / "policies" / f"{name}.png").stat().st_size
+    assert "1,300 rounds" in (tmp_path / "policies" / "ws-w.md").read_text("utf-8")
+
+
+def test_a_page_has_the_example_of_the_docstring_and_the_fine_print_apart(pages):
+    entries = {entry["name"]: entry for entry in pages.described_policies()}
+    page = pages._page(entries["rucb"], [])
+    parts = re.split("^## ", page, flags=re.MULTILINE)
+    headings = [part.partition("\n")[0] for part in parts[1:]]
+    assert headings == [
+        "The rule", "Example", "Parameters", "Theorems", "Notes", "Source"
+    ]  # fmt: skip
+    rule, example, notes = (parts[index] for index in (1, 2, 5))
+    assert "**" not in rule
+    assert "bayesduel compare" in example and ">>> " in example
+    assert "**Assumptions.**" in notes
+
+
+@pytest.mark.parametrize("name", ["random", "btw", "random-subsets"])
+def test_the_example_of_a_page_runs(pages, capsys, name):
+    entries = {entry["name"]: entry for entry in pages.described_policies()}
+    page = pages._page(entries[name], [])
+    code = page.partition("```python\n")[2].partition("```")[0]
+    exec(code.replace("10_000", "100"), {})
+    printed = capsys.readouterr().out
+    assert entries[name]["label"] in printed
+    assert ("weak_binary regret" in printed) == (name == "btw")

@@ -191,3 +191,30 @@ def test_another_processor_has_another_folder(monkeypatch):
     monkeypatch.setattr(program_cache.platform, "machine", lambda: "of another kind")
     assert program_cache._machine() != here
     assert program_cache._OURS.fullmatch(here)
+
+
+PLAYED = """
+import hashlib, json, sys
+import numpy as np
+import bayesduel
+from bayesduel.policies.registry import entries
+
+plays = {}
+for name, entry in entries().items():
+    if "scalar_kernel" in vars(entry.kind) and name != "bt-ts":
+        result = bayesduel.simulate("cyclic", name, num_runs=2, horizon=2000, seed=7)
+        counts = np.ascontiguousarray(result["plays"].values)
+        plays[name] = hashlib.sha256(counts).hexdigest()
+# Numba imports this before it compiles anything.
+print(json.dumps([plays, "numba.np.linalg" in sys.modules]))
+"""
+
+
+@pytest.mark.slow
+def test_every_kernel_is_read_from_disk_by_a_process_that_compiles_nothing():
+    """Reading a program needs none of the modules that compiling one imports."""
+    # The folder of the tests, so that most are compiled already.
+    compiled_plays, _ = said_by(PLAYED)
+    plays, could_compile = said_by(PLAYED)
+    assert len(plays) >= 15 and plays == compiled_plays
+    assert not could_compile

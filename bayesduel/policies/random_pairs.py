@@ -17,9 +17,12 @@ from bayesduel.policies.scalar_kernel import ScalarKernel
 
 @register("random", acronym="Random")
 class RandomPairs(KernelPolicy):
-    r"""Uniformly random pairs.
+    """Uniformly random pairs.
 
-    Use it as a yardstick, and with ``distinct=true`` to compare all pairs alike.
+    Both arms of every duel are drawn at random, whatever the outcomes so far.
+
+    Use it as a yardstick for other policies, and with ``distinct=true`` to compare all
+    pairs equally often.
 
     Parameters
     ----------
@@ -28,12 +31,12 @@ class RandomPairs(KernelPolicy):
 
     Notes
     -----
-    **Rule.** In each round draw both arms uniformly at random. So self-duels occur in
-    one round of K, and regret grows by the same amount in every round. With
-    ``distinct`` draw two different arms.
+    **Rule.** In each round draw both arms uniformly at random. So an arm meets itself
+    in one round of K on average, and regret grows by the same amount in every round on
+    average. With ``distinct`` draw two different arms.
 
-    **Look-ahead.** None: a stretch would have to put the duels of a pair one after the
-    other, which a checkpoint inside it shows.
+    **Look-ahead.** None. A stretch of several rounds would have to play the duels of
+    one pair one after the other, which a checkpoint inside the stretch would show.
 
     References
     ----------

@@ -97,7 +97,9 @@ def test_every_name_is_shown_with_its_parameters_theorems_and_an_example(shown):
             if entry["kind"].startswith("policy"):
                 assert entry["about"] and name == entry["name"]
                 words = entry["example"].split()
-                bayesduel.Experiment(words[3], words[-1])
+                given = dict(zip(words[2::2], words[3::2], strict=True))
+                notions = [given["--regret"]] if "--regret" in given else None
+                bayesduel.Experiment(given["-i"], given["-p"], regret=notions)
                 for parameter, item in entry["parameters"].items():
                     assert item["meaning"], (name, parameter)
             for item in entry.get("theorems", ()):
@@ -136,7 +138,8 @@ def test_marks_of_docstrings_become_words():
         The arm i* with I*, 2 * 3 * 4, and a source [1]_ at `its page <http://x.y>`_.
 
         - One *item*
-          of two lines;
+          of two lines and a self-
+          duel;
         - another one.
 
         As here::
@@ -153,7 +156,8 @@ def test_marks_of_docstrings_become_words():
     assert about.split("\n\n") == [
         "A given sign, never bayesduel.Policy or x_i, code.",
         "The arm i* with I*, 2 * 3 * 4, and a source at its page (http://x.y).",
-        "- One item of two lines;", "- another one.", "As here:", "    a * b * c",
+        "- One item of two lines and a self-duel;", "- another one.", "As here:",
+        "    a * b * c",
     ]  # fmt: skip
     assert parameters == {"alpha": "Of theory.copeland_lower_bound, not below 1/2."}
 
@@ -169,7 +173,7 @@ def test_marks_of_docstrings_become_words():
         ("d-ts, refined", ["bound", "Theorem 1", "beta > 2"]),
         ("arxiv", ["number of arms: 6", "Copeland winners: arm 0"]),
         ("lower", ["Copeland lower bound: bound", "Theorem 2"]),
-        ("ccb", ["such self-duels is"]),  # The docstring breaks the line at the hyphen.
+        ("ccb", ["such self-duels then has", "2/3 one that is a potential winner"]),
     ],
 )  # fmt: skip
 def test_a_name_in_any_case(run, name, words):

@@ -277,20 +277,35 @@ def test_one_task_of_each_program_comes_first():
     assert executor.asked == ["a 1", "b 1", "c 1", "a 2", "b 2"]
 
 
-@pytest.mark.parametrize("at_hand", [{"one", "two"}, {"one"}, set()])
-def test_several_programs_that_are_to_be_compiled_go_to_workers(monkeypatch, at_hand):
+@pytest.mark.parametrize("at_hand", [{"one", "two", "three", "four"}, {"one"}, set()])
+def test_many_programs_that_are_to_be_compiled_go_to_workers(monkeypatch, at_hand):
     there = []
     monkeypatch.setattr(programs, "is_at_hand", at_hand.__contains__)
     monkeypatch.setattr(
         execute, "_execute_there", lambda *all: iter(there.extend(all[2]) or ())
     )
-    for names in (("one", "two"), ("one", "one"), ("two",)):
+    for names in (("one", "two", "three", "four"), ("one", "two", "three"), ("two",)):
         tasks = [Counted(name, [0.0]) for name in names]
         here = list(outcomes(tasks, workers=2, try_here=True))
-        apart = len({*names} - at_hand) > 1
-        wanted = [0, len(names)] if apart else [len(names), 0]
+        wanted = [0, len(names)] if len({*names} - at_hand) > 3 else [len(names), 0]
         assert [len(here), len(there)] == wanted
         there.clear()
+
+
+@pytest.mark.parametrize(
+    ("at_hand", "here"), [(set(), ["one", "two", "one"]), ({"one", "two"}, ["one"])]
+)
+def test_compiling_is_no_work_for_which_workers_are_begun(monkeypatch, at_hand, here):
+    clock, there = [0.0], []
+    monkeypatch.setattr(execute.time, "process_time", lambda: clock[0])
+    monkeypatch.setattr(programs, "is_at_hand", at_hand.__contains__)
+    monkeypatch.setattr(
+        execute, "_execute_there", lambda *all: iter(there.extend(all[2]) or ())
+    )
+    tasks = [Counted(name, clock, 9.0, 0.5) for name in ("one", "two", "one", "one")]
+    ended = outcomes(tasks, workers=2, try_here=True)
+    assert [task.name for task, *_ in ended] == here
+    assert len(there) == len(tasks) - len(here)
 
 
 def test_a_program_is_at_hand_in_memory_or_on_the_disk(monkeypatch, tmp_path):

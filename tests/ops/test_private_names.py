@@ -7,7 +7,7 @@ import sys
 import pytest
 from numba.core.codegen import CPUCodegen, JITCodeLibrary
 
-from bayesduel.ops.scalar._own_code import _NEEDED, lacking
+from bayesduel.ops.scalar._own_code import _NEEDED, _NEEDED_TO_LOAD, lacking
 from tests.ops.without_private_names import digests
 
 
@@ -38,3 +38,4 @@ def test_missing_members_are_named():
     assert lacking() == [] == lacking(JITCodeLibrary, CPUCodegen)
     assert lacking(Bare, CPUCodegen) == list(_NEEDED)
     assert lacking(JITCodeLibrary, Bare) == ["_module_pass_manager"]
+    assert lacking(programs=Bare) == [*_NEEDED_TO_LOAD]

@@ -113,6 +113,9 @@ def _policies(name: str) -> Iterator[Entry]:
         played = "mnl:num_arms=8,subset_size=3" if fewer else "camera"
     elif declared(policy, "contextual"):
         played = "ginop-contexts"
+    example = f"bayesduel compare -i {played} -p {key}"
+    if key in known and known[key].family == "weak_regret":
+        example = f"bayesduel compare -i cyclic -p {key} --regret weak_binary"
     yield {
         "kind": "policy that offers sets" if offers else "policy",
         "name": key,
@@ -127,7 +130,7 @@ def _policies(name: str) -> Iterator[Entry]:
         },
         "theorems": [_stated(value) for value in bounds],
         "source": source,
-        "example": f"bayesduel compare -i {played} -p {key}",
+        "example": example,
     }
 
 

@@ -116,11 +116,11 @@ def cached_program(function: Callable[..., Any], name: str) -> Callable[..., Any
     if is_disabled():
         return partial(run_uncompiled, function)
     compiled: Any = standalone(function)
-    cache_on_disk(compiled, name)
+    cache_on_disk(compiled, name, _OWN and _OWN.ProgramCache)
     return compiled
 
 
-def cache_on_disk(compiled: Any, name: str) -> None:
+def cache_on_disk(compiled: Any, name: str, cache: Any = None) -> None:
     """Let Numba keep what it compiles for a function in the folder ``name``."""
     folder = kernel_folder(name)
     if folder is not None:
@@ -128,5 +128,8 @@ def cache_on_disk(compiled: Any, name: str) -> None:
         _settings.CACHE_DIR = str(folder)
         # Where the folder has become unwritable, it is compiled again.
         with suppress(OSError, RuntimeError):
-            compiled.enable_caching()
+            if cache is None:
+                compiled.enable_caching()
+            else:
+                compiled._cache = cache(compiled.py_func)
         _settings.CACHE_DIR = configured

@@ -27,9 +27,9 @@ class VersatileDuelingState(NamedTuple):
 class VersatileDueling(Policy):
     r"""Versatile Dueling Bandits (Versatile-DB).
 
-    Draws both arms independently from one distribution, in which arms that have lost
-    often have little weight. It has a
-    regret bound against any adversary, and a logarithmic one if preferences are fixed.
+    Versatile-DB draws both arms independently from one distribution, in which arms that
+    have lost often have little weight. Its regret is bounded against any adversary, and
+    is logarithmic if preferences are fixed.
 
     Use it if preferences may change arbitrarily and you need a theorem. If they are
     fixed, it has three to four times the regret of D-TS.
@@ -37,25 +37,26 @@ class VersatileDueling(Policy):
     Parameters
     ----------
     rate : float
-        Above 0; 2 in the paper.
+        Above 0; factor of the learning rate, 2 in the paper.
 
     Notes
     -----
-    **Rule.** In round t:
+    **Rule.** :math:`L_i` is the estimated loss of arm i, 0 at first. In round t:
 
-    1. Compute the distribution :math:`w_i=4/(\eta(L_i-x))^2` of Tsallis-INF, with
-       :math:`\eta` = ``rate`` / sqrt(t), and :math:`x<\min L` such that the sum is 1.
-    2. Draw both arms from it, independently.
-    3. The loser c of the duel adds :math:`1/(2w_c)` to :math:`L_c`. An arm that meets
-       itself loses in one of its two roles, so it counts as a loser.
+    1. *Distribution.* Compute the weights :math:`w_i=4/(\eta(L_i-x))^2` of Tsallis-INF,
+       with the learning rate :math:`\eta` = ``rate`` / sqrt(t), and with the
+       :math:`x<\min L` for which they add up to 1.
+    2. *Duel.* Draw both arms with these probabilities, independently.
+    3. *Update.* Let c be the arm that lost. Add :math:`1/(2w_c)` to :math:`L_c`. An arm
+       that meets itself loses in one of its two places, so it counts as the loser.
 
     :math:`L_i` is an unbiased estimate of how often arm i would have lost to the arms
-    that were played. The recommendation is an arm with the least L, of several a random
-    one.
+    that were played. The recommendation is an arm with the smallest L, and a random one
+    if there are several.
 
     **Assumptions.** None. The regret is at most of order :math:`\sqrt{KT}` against any
-    adversary, and of order :math:`\log T` at the same time if preferences are fixed and
-    some arm beats all others.
+    adversary. At the same time it is at most of order :math:`\log T` if preferences are
+    fixed and some arm beats all others.
 
     **Late outcomes.** A late outcome is weighted by the w of the round in which it
     arrives, so the estimates are no longer unbiased.

@@ -29,49 +29,56 @@ from theory.theorems import scomp2_order
 class CandidateComparisons(SeededPolicy):
     r"""Batched dueling bandits under SST and STI with two batches a round, SCOMP2.
 
-    As SCOMP, but remaining arms meet only one candidate, the best of the seeds.
+    SCOMP2 is SCOMP with still fewer comparisons. First the seeds, a small random set of
+    arms, are compared with each other. Then all remaining arms meet only the best of
+    the seeds, the *candidate*.
 
-    Use it if you can look at the answers only a few dozen times.
+    Use it if you can look at the answers only a few dozen times, and preferences have
+    strong stochastic transitivity (SST) and the stochastic triangle inequality (STI).
 
     Parameters
     ----------
     num_batches : int
         B, from 1 to the horizon; 16 in the paper.
     elimination : {"kl", "hoeffding"}
-        Test by which an arm removes another one, as in the rule.
+        Test by which an arm removes another one; see the notes.
     overflow : {"truncate", "commit"}
-        Treatment of a batch that would pass the horizon; see PCOMP.
+        What happens to a batch that would pass the horizon; see PCOMP.
     seed_power : float
-        Seeds have probability K^-seed_power.
+        Each arm is a seed with probability K^-seed_power.
 
     Notes
     -----
-    **Rule.** Every arm is a seed with a small probability, as in SCOMP. In round r,
-    with :math:`c_r=\lfloor T^{r/B}\rfloor`:
+    **Rule.** Every arm is a seed with a small probability, as in SCOMP. An arm beats
+    another one *by x* if its share of wins exceeds 1/2 + x. :math:`\gamma_r` is that of
+    PCOMP. In round r, with :math:`c_r=\lfloor T^{r/B}\rfloor`:
 
-    1. Compare the seeds with each other, each pair :math:`c_r` times.
-    2. The candidate, a seed that surely loses to no other, meets every remaining arm
-       :math:`c_r` times.
-    3. Arms that the candidate beats by :math:`5\gamma_r` are removed.
-    4. Once some arm beats the candidate by :math:`5\gamma_r`, those that beat it by
-       :math:`3\gamma_r` go to PCOMP, with the rounds that are left and the same
-       exponent r.
+    1. *First batch.* Compare the seeds with each other, each pair :math:`c_r` times.
+       The candidate is a seed that surely loses to no other.
+    2. *Second batch.* The candidate meets every remaining arm :math:`c_r` times.
+    3. *Remove.* Arms that the candidate beats by :math:`5\gamma_r` are removed.
+    4. *Change to PCOMP.* Once some arm beats the candidate by :math:`5\gamma_r`, the
+       arms that beat it by :math:`3\gamma_r` are handed to PCOMP, with the rounds that
+       are left and the same exponent r.
 
-    With a single seed there is no first batch; without one PCOMP begins at once. There
-    are at most 2 B + 1 batches.
+    With a single seed there is no first batch. Without a seed PCOMP begins at once.
+    There are at most 2 B + 1 batches.
 
-    The candidate is the seed with the least mean loss to its strongest rival among the
-    seeds; ties at random (the paper takes any that no other beats by :math:`\gamma_r`).
-    With ``elimination="kl"`` a lead of :math:`m\gamma_r` is replaced by :math:`m^2/25`
-    of the threshold :math:`\log(TK^2)`, and the candidate is chosen from all duels so
-    far. Everything else is as in :class:`PairwiseComparisons`.
+    **The candidate.** Of several possible candidates, the paper takes any seed that no
+    other one beats by :math:`\gamma_r`. Here it is the seed with the smallest mean loss
+    to its strongest rival among the seeds; ties are broken at random.
+
+    **The test kl.** With ``elimination="kl"`` a lead of :math:`m\gamma_r` is replaced
+    by a divergence of :math:`m^2/25` of the threshold :math:`\log(TK^2)`, and the
+    candidate is chosen from all duels so far. Everything else is as in
+    :class:`PairwiseComparisons`.
 
     **Assumptions.** SST, STI, and a known horizon.
 
     References
     ----------
-    A. Agarwal, R. Ghuge, V. Nagarajan, "Batched Dueling Bandits", ICML 2022,
-    Algorithm 3, Theorem 1.3 and Section 5.
+    A. Agarwal, R. Ghuge, V. Nagarajan, "Batched Dueling Bandits", ICML 2022, Algorithm
+    3, Theorem 1.3 and Section 5.
 
     Examples
     --------

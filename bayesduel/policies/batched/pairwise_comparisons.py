@@ -19,8 +19,9 @@ from theory.theorems import pcomp_bound
 class PairwiseComparisons(BatchedPolicy):
     r"""Batched dueling bandits with a Condorcet winner, PCOMP.
 
-    Compares all pairs of remaining arms in B batches of growing size, and looks at the
-    outcomes only between batches.
+    PCOMP asks for its duels in B batches of growing size, and sees outcomes only
+    between batches. In each batch it compares all pairs of the remaining arms. After
+    it, arms that surely lose are removed.
 
     Use it if there are very few batches and a Condorcet winner. Under strong stochastic
     transitivity SCOMP2 had less regret in our measurements.
@@ -30,42 +31,45 @@ class PairwiseComparisons(BatchedPolicy):
     num_batches : int
         B, from 1 to the horizon; 16 in the paper.
     elimination : {"kl", "hoeffding"}
-        Test by which an arm removes another one, as in the rule.
+        Test by which an arm removes another one; see the rule.
     overflow : {"truncate", "commit"}
-        Treatment of a batch that would pass the horizon, as in the details.
+        What happens to a batch that would pass the horizon; see the notes.
 
     Notes
     -----
-    **Rule.** In batch r (natural logarithms):
+    **Rule.** T is the horizon, and logarithms are natural. In batch r = 1, 2, ...:
 
     1. Compare every pair of remaining arms :math:`c_r=\lfloor T^{r/B}\rfloor` times.
-    2. Remove every arm that some remaining arm surely beats.
+    2. Remove every arm that some remaining arm surely beats, by one of the two tests
+       below.
 
-    The last arm is compared with itself in one last batch. There are at most B batches;
-    results have their number in ``batches``.
+    When one arm is left, it is compared with itself in one last batch. There are at
+    most B batches. The results have their number as ``batches``. The tests are:
 
-    - ``elimination="hoeffding"``: i removes j if its mean in *this* batch exceeds
-      :math:`1/2+\gamma_r`, :math:`\gamma_r=\sqrt{\log(6TK^2B)/(2c_r)}`. This is the
-      version of the theorem.
-    - ``elimination="kl"``: i removes j if i is ahead and
-      :math:`n_{ij}\,\mathrm{KL}(\hat\mu_{ij},1/2)` exceeds :math:`\log(TK^2)`, with all
-      duels so far. This is the version of the paper's experiments (Section 5), where
-      the threshold is printed as log(T delta), which would be negative.
+    - ``elimination="hoeffding"``: arm i removes j if its share of wins in *this* batch
+      exceeds :math:`1/2+\gamma_r`, where :math:`\gamma_r=\sqrt{\log(6TK^2B)/(2c_r)}`.
+      The theorem is about this version.
+    - ``elimination="kl"``: arm i removes j if i is ahead and
+      :math:`n_{ij}\,\mathrm{KL}(\hat\mu_{ij},1/2)` exceeds :math:`\log(TK^2)`, with the
+      share :math:`\hat\mu_{ij}` of all :math:`n_{ij}` duels so far. The experiments of
+      the paper (Section 5) use this version. The paper prints the threshold as log(T
+      delta), which would be negative.
 
     **Assumptions.** A Condorcet winner, and a known horizon.
 
     **Details.** If the test would remove all arms, it removes none. A batch that would
-    pass the horizon is cut, about which the paper is silent: the rounds left go to its
-    pairs in equal parts, one more to some of them at random (``overflow="truncate"``),
-    or to self-duels of the remaining arm that beats the most others empirically
-    (``overflow="commit"``; ties by total wins, then at random). Pairs are compared one
-    after the other, in the order of the arms (which the environment shuffles by
-    default), each by a single binomial draw.
+    pass the horizon is cut; the paper does not say what happens to it. With
+    ``overflow="truncate"`` the rounds that are left are divided equally among its
+    pairs, and some pairs, which are drawn at random, get one more. With
+    ``overflow="commit"`` the remaining arm that beats the most others empirically meets
+    itself; ties are broken by total wins, then at random. Pairs are compared one after
+    the other, in the order of the arms (which the environment shuffles by default),
+    each by a single binomial draw.
 
     References
     ----------
-    A. Agarwal, R. Ghuge, V. Nagarajan, "Batched Dueling Bandits", ICML 2022,
-    Algorithm 1, Theorem 1.1 and Section 5.
+    A. Agarwal, R. Ghuge, V. Nagarajan, "Batched Dueling Bandits", ICML 2022, Algorithm
+    1, Theorem 1.1 and Section 5.
 
     Examples
     --------

@@ -42,10 +42,11 @@ class SeededPolicy(BatchedPolicy):
 class SeededComparisons(SeededPolicy):
     r"""Batched dueling bandits under SST and STI, SCOMP.
 
-    As PCOMP, but arms are compared only with a random set of seeds, which saves duels.
+    SCOMP is PCOMP with fewer comparisons: arms are compared only with a small random
+    set of arms, the *seeds*. It is for preferences with strong stochastic transitivity
+    (SST) and the stochastic triangle inequality (STI).
 
-    Use it with few batches, if preferences obey strong stochastic transitivity (SST)
-    and the stochastic triangle inequality (STI). SCOMP2 had less regret in our
+    Use it with few batches and such preferences. SCOMP2 had less regret in our
     measurements.
 
     Parameters
@@ -53,34 +54,41 @@ class SeededComparisons(SeededPolicy):
     num_batches : int
         B, from 1 to the horizon; 16 in the paper.
     elimination : {"kl", "hoeffding"}
-        Test by which an arm removes another one, as in the rule.
+        Test by which an arm removes another one; see the notes.
     overflow : {"truncate", "commit"}
-        Treatment of a batch that would pass the horizon; see PCOMP.
+        What happens to a batch that would pass the horizon; see PCOMP.
     seed_power : float
-        Seeds have probability K^-seed_power: 1/2 in Theorem 1.2, 2/3 in Theorem 3.3.
+        Each arm is a seed with probability K^-seed_power: 1/2 in Theorem 1.2, 2/3 in
+        Theorem 3.3.
 
     Notes
     -----
-    **Rule.** Every arm is a seed with probability :math:`1/\sqrt K`, independently. In
-    batch r:
+    **Rule.** Every arm is a seed with probability :math:`1/\sqrt K`, independently. An
+    arm beats another one *by x* if its share of wins in the batch exceeds 1/2 + x.
+    :math:`\gamma_r` is that of PCOMP. In batch r:
 
-    1. Every seed meets every remaining arm :math:`c_r=\lfloor T^{r/B}\rfloor` times.
-    2. Arms that a seed beats by :math:`3\gamma_r` are removed, seeds included.
-    3. Once some arm beats all remaining seeds by :math:`3\gamma_r`, the arms that beat
-       all of them by :math:`\gamma_r` go to PCOMP, with the rounds that are left and
-       the same exponent r. Without a seed PCOMP begins at once.
+    1. *Compare.* Every seed meets every remaining arm :math:`c_r=\lfloor
+       T^{r/B}\rfloor` times.
+    2. *Remove.* Arms that a seed beats by :math:`3\gamma_r` are removed. They may be
+       seeds themselves.
+    3. *Change to PCOMP.* Once some arm beats all remaining seeds by :math:`3\gamma_r`,
+       the arms that beat all of them by :math:`\gamma_r` are handed to PCOMP, with the
+       rounds that are left and the same exponent r. If there is no seed, PCOMP begins
+       at once.
 
-    There are at most B + 1 batches. With ``elimination="kl"`` a lead of
-    :math:`m\gamma_r` is replaced by :math:`m^2/9` of the threshold :math:`\log(TK^2)`,
-    so that removals happen at the threshold itself; the paper does not restate these
-    rules for its experiments. Everything else is as in :class:`PairwiseComparisons`.
+    There are at most B + 1 batches.
+
+    **The test kl.** With ``elimination="kl"`` a lead of :math:`m\gamma_r` is replaced
+    by a divergence of :math:`m^2/9` of the threshold :math:`\log(TK^2)`, so that arms
+    are removed at the threshold itself. The paper does not say how these rules are
+    changed in its experiments. Everything else is as in :class:`PairwiseComparisons`.
 
     **Assumptions.** SST, STI, and a known horizon.
 
     References
     ----------
-    A. Agarwal, R. Ghuge, V. Nagarajan, "Batched Dueling Bandits", ICML 2022,
-    Algorithm 2, Theorems 1.2 and 3.3, Section 5.
+    A. Agarwal, R. Ghuge, V. Nagarajan, "Batched Dueling Bandits", ICML 2022, Algorithm
+    2, Theorems 1.2 and 3.3, Section 5.
 
     Examples
     --------

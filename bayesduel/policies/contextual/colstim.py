@@ -24,8 +24,9 @@ from theory.arguments import integer_from, number_from, one_of
 class CoLSTIM(LinearPolicy):
     r"""CoLSTIM: imitate the feedback process, then challenge its winner.
 
-    The first arm wins a simulated choice: estimated utilities plus Gumbel noise, as the
-    logistic link has it. The second one is its most hopeful challenger.
+    CoLSTIM is for arms with features. The first arm is the winner of a simulated
+    choice: each arm has its estimated utility plus random noise, as in the model of the
+    votes. The second arm is the one that may be better than the first one by most.
 
     Use it if arms have features, utilities are about linear in them, and it is enough
     that one arm of the pair is good (weak regret).
@@ -36,7 +37,8 @@ class CoLSTIM(LinearPolicy):
         The factor c, as a multiple of :math:`\sqrt{d\log T}`, with the natural
         logarithm of the horizon; 2 in the program of Di et al.
     explored : int
-        The rounds :math:`\tau` of random pairs; -1 means d K.
+        The number :math:`\tau` of rounds with random pairs at the beginning; -1 means d
+        K.
     shared : {"early", "late"}
         When arms share one perturbation: "early", with probability :math:`p_t`, or
         "late", with probability :math:`1-p_t`.
@@ -45,34 +47,39 @@ class CoLSTIM(LinearPolicy):
 
     Notes
     -----
-    **Rule.** Show random pairs in the first :math:`\tau` rounds. Then, in every round,
-    with z the features of the first arm of a duel minus those of the second one:
+    **Rule.** Arm i has the features :math:`x_i`, of length d. For every past duel let z
+    be the features of its first arm minus those of its second one. :math:`|v|_{V^{-1}}`
+    stands for :math:`\sqrt{v^\top V^{-1}v}`. The first :math:`\tau` rounds show random
+    pairs. Then, in every round:
 
-    1. Fit :math:`\hat\theta` by maximum likelihood to all duels, with the penalty
-       :math:`\lambda|\theta|^2/2`, and let :math:`V=\lambda I+\sum zz^\top`.
-    2. Draw perturbations :math:`\epsilon_k` from the standard Gumbel distribution, cut
-       to :math:`\pm\sqrt{d\log T}`: with probability
-       :math:`p_t=\min(1,d\log(dT)/\sqrt t)` one for all arms, otherwise one for each.
-    3. The first arm i has the largest
+    1. *Estimate.* Fit :math:`\hat\theta` to all duels by maximum likelihood, with the
+       penalty :math:`\lambda|\theta|^2/2`, and compute :math:`V=\lambda I+\sum
+       zz^\top`.
+    2. *Noise.* Draw perturbations :math:`\epsilon_k` from the standard Gumbel
+       distribution, cut to :math:`\pm\sqrt{d\log T}`. With probability
+       :math:`p_t=\min(1,d\log(dT)/\sqrt t)` there is one for all arms, otherwise one
+       for each.
+    3. *First arm.* It is the arm i with the largest
        :math:`x_k^\top\hat\theta+\epsilon_k|x_k|_{V^{-1}}`.
-    4. The second arm has the largest
+    4. *Second arm.* It is the arm with the largest
        :math:`(x_k-x_i)^\top\hat\theta+c\,|x_k-x_i|_{V^{-1}}`. It may be i itself; then
-       the round teaches nothing.
+       the round gives no information.
 
-    Ties at random. The recommendation is the arm with the largest estimated utility in
-    the last round.
+    Ties are broken at random. The recommendation is the arm with the largest estimated
+    utility in the last round.
 
     **Assumptions.** Utilities :math:`x^\top\theta`, and a logistic link. The weak
     regret is :math:`\tilde O(\sqrt{dT})` (abstract of the paper).
 
-    **Sources differ.** The probability is that of the program of Di et al., in which
-    arms share a perturbation with probability :math:`p_t`, and no round is spent on
+    **Sources differ.** The probability :math:`p_t` is that of the program of Di et al.
+    There arms share a perturbation with this probability, and no round is spent on
     random pairs. Another public program reads Algorithm 1 the other way round: arms
     share one with probability :math:`1-p_t`. A third has :math:`\tau=dK`. Only the
     first pages of the paper were at hand.
 
-    **Large horizons.** :math:`\hat\theta` is exact up to 10,000 duels; with fixed
-    features, of 10,000 pairs. Older duels are summed up in a quadratic.
+    **Large horizons.** :math:`\hat\theta` is exact for up to 10,000 duels or, with
+    fixed features, for up to 10,000 different pairs. Older duels enter by a quadratic
+    approximation of their log likelihood.
 
     **Look-ahead.** None: every duel changes the estimate.
 

@@ -48,8 +48,10 @@ class FeelGoodState(NamedTuple):
 class FeelGoodThompson(LinearPolicy):
     r"""Feel-Good Thompson Sampling for contextual duels (FGTS.CDB).
 
-    Two samplers choose an arm each: the best one of a draw of the coefficients. Draws
-    that promise more than the other sampler's arms have are preferred.
+    FGTS is Thompson sampling for arms with features. Two samplers choose one arm each:
+    the best arm of a draw of the coefficients. The *feel-good* term in the density of a
+    draw makes draws more likely in which some arm is better than those that the other
+    sampler chose.
 
     Use it if arms have features, utilities are about linear in them, and there are many
     arms: its cost grows with K, not with the number of pairs.
@@ -68,23 +70,24 @@ class FeelGoodThompson(LinearPolicy):
     steps : int
         Proposals of each sampler in a round; 0 for draws of Laplace's approximation.
     kept : int
-        Past rounds of which the feel-good term is made where features are new in every
-        round, at least 2.
+        If features are new in every round: from how many past rounds the feel-good term
+        is computed, at least 2.
 
     Notes
     -----
-    **Rule.** Sampler j has, over past rounds s with outcome :math:`y_s=\pm1`,
-    :math:`z_s` the features of the first arm minus those of the second one,
-    :math:`b_s` the arm of the other sampler, and :math:`\mu=1/(10e^B\sqrt T)` with the
-    horizon T, the potential :math:`L^j(\theta)`: the sum over s of
-    :math:`\eta\log(1+e^{-y_s\theta^\top z_s})` minus
-    :math:`\mu\max_a\theta^\top(x_{s,a}-x_{s,b_s})`. In every round, each sampler:
+    **Rule.** Past round s had the features :math:`x_{s,a}` of the arms a. Let
+    :math:`z_s` be the features of its first arm minus those of its second one,
+    :math:`y_s=\pm1` its outcome, and :math:`b_s` the arm of the other sampler. T is the
+    horizon, and :math:`\mu=1/(10e^B\sqrt T)`. The potential :math:`L^j(\theta)` of
+    sampler j is the sum over s of :math:`\eta\log(1+e^{-y_s\theta^\top
+    z_s})-\mu\max_a\theta^\top(x_{s,a}-x_{s,b_s})`. The first term comes from the
+    likelihood, and the second one is the feel-good term. In every round, each sampler:
 
     1. Draws :math:`\theta^j` from the density proportional to
-       :math:`p_0(\theta)e^{-L^j(\theta)}`, where :math:`p_0` is normal with precision
-       :math:`\lambda I`.
+       :math:`p_0(\theta)e^{-L^j(\theta)}`, where the prior :math:`p_0` is normal with
+       precision :math:`\lambda I`.
     2. Shows the arm with the largest :math:`x_a^\top\theta^j`. Both may show the same
-       arm; ties at random.
+       arm. Ties are broken at random.
 
     The recommendation is the arm with the largest utility at the mode, in the last
     round.
@@ -93,18 +96,19 @@ class FeelGoodThompson(LinearPolicy):
     link. The regret is :math:`\tilde O(d\sqrt T)`.
 
     **How it draws.** Each sampler has a Markov chain whose stationary distribution is
-    its density. In every round the chain makes some steps: a proposal from a t
+    its density. In every round the chain makes some steps. Each step proposes a point
+    and accepts it by the rule of Metropolis and Hastings. Proposals come from a t
     distribution (10 degrees of freedom) around the mode of likelihood and prior, with
-    the inverse of the second derivatives there, is accepted by the rule of Metropolis
-    and Hastings. So a draw depends a little on the one before; with more ``steps``
-    less. With ``steps=0`` draws are normal and independent, but know nothing of the
-    feel-good term and of skewness. The paper draws by Langevin dynamics.
+    the inverse of the second derivatives there. So a draw depends a little on the one
+    before, and less with more ``steps``. With ``steps=0`` draws are normal and
+    independent, and take no account of the feel-good term and of skewness. The paper
+    draws by Langevin dynamics.
 
-    **What is left out.** With fixed features the feel-good term is exact. Otherwise it
-    is a sum over past rounds that cannot be simplified: once there are more than
-    ``kept``, it is estimated from evenly spaced ones. The likelihood is exact up to
-    10,000 duels; with fixed features, of 10,000 pairs. Older duels are summed up in a
-    quadratic.
+    **Approximations.** With fixed features the feel-good term is exact. Otherwise it is
+    a sum over past rounds that cannot be simplified. When there are more than ``kept``
+    rounds, it is estimated from rounds at equal distances. The likelihood is exact for
+    up to 10,000 duels or, with fixed features, for up to 10,000 different pairs. Older
+    duels enter by a quadratic approximation of their log likelihood.
 
     **Look-ahead.** None: every duel changes the density.
 

@@ -23,8 +23,8 @@ from theory.arguments import number_from
 class MaximumInformativePair(LinearPolicy):
     r"""Maximum Informative Pair (MaxInP).
 
-    Keeps the arms that may still be the best one, and shows the pair of them that it
-    knows least about.
+    MaxInP is for arms with features. It keeps the arms that may still be the best one,
+    and shows the two of them whose difference of utilities is least known.
 
     Use it if arms have features, utilities are about linear in them, and you want arms
     to be excluded with certainty. With the usual width it explores far more than GINOP.
@@ -40,24 +40,28 @@ class MaximumInformativePair(LinearPolicy):
 
     Notes
     -----
-    **Rule.** In every round, with z the features of the first arm of a duel minus those
-    of the second one:
+    **Rule.** Arm i has the features :math:`x_i`, of length d. For every past duel let z
+    be the features of its first arm minus those of its second one. :math:`|v|_{V^{-1}}`
+    stands for :math:`\sqrt{v^\top V^{-1}v}`. In every round:
 
-    1. Fit :math:`\hat\theta` by maximum likelihood to all duels, with the penalty
-       :math:`\lambda|\theta|^2/2`, and let :math:`V=\lambda I+\sum zz^\top`.
-    2. An arm i is a candidate if
-       :math:`(x_i-x_j)^\top\hat\theta+c\,|x_i-x_j|_{V^{-1}}\ge0` for all arms j.
-    3. Show the candidates i and j with the largest :math:`|x_i-x_j|_{V^{-1}}`; of
-       several such pairs each is equally likely. A single candidate meets itself.
+    1. *Estimate.* Fit :math:`\hat\theta` to all duels by maximum likelihood, with the
+       penalty :math:`\lambda|\theta|^2/2`, and compute :math:`V=\lambda I+\sum
+       zz^\top`.
+    2. *Candidates.* An arm i is a candidate if
+       :math:`(x_i-x_j)^\top\hat\theta+c\,|x_i-x_j|_{V^{-1}}\ge0` for all arms j, that
+       is, if no arm is surely better.
+    3. *Pair.* Show the candidates i and j with the largest :math:`|x_i-x_j|_{V^{-1}}`.
+       Of several such pairs each is equally likely. A single candidate meets itself.
 
     The recommendation is the arm with the largest estimated utility in the last round.
 
     **Assumptions.** Utilities :math:`x^\top\theta`, and a logistic link. The regret is
-    :math:`\tilde O(d\sqrt T)` for a width that Saha derives, which has a factor
-    :math:`\kappa`, the inverse of the least slope of the link.
+    :math:`\tilde O(d\sqrt T)` for a width that Saha derives. That width has a factor
+    :math:`\kappa`, the inverse of the smallest slope of the link.
 
-    **Large horizons.** :math:`\hat\theta` is exact up to 10,000 duels; with fixed
-    features, of 10,000 pairs. Older duels are summed up in a quadratic.
+    **Large horizons.** :math:`\hat\theta` is exact for up to 10,000 duels or, with
+    fixed features, for up to 10,000 different pairs. Older duels enter by a quadratic
+    approximation of their log likelihood.
 
     **Look-ahead.** None: every duel changes the estimate.
 

@@ -24,49 +24,72 @@ from theory.arguments import number_from
 class PairUCB(LinearPolicy):
     r"""MaxPairUCB and GINOP: the pair with the largest optimistic sum of utilities.
 
-    Fits linear utilities to all duels, and shows the pair whose utilities may have the
-    largest sum. GINOP weights every duel by its information; MaxPairUCB does not.
+    Both policies are for arms with features. They estimate utilities that are linear in
+    the features from all duels so far. Then they play the pair with the largest sum of
+    the two utilities plus an exploration bonus. The bonus is large for a pair whose
+    difference of utilities is little known. The two policies differ in how they measure
+    what is known: GINOP weights every duel by its information, and MaxPairUCB gives all
+    duels the same weight.
 
     Use it if arms have features, fixed or new in every round, and utilities are about
-    linear in them. GINOP is the one to begin with: it needs no horizon, and its default
-    factor c is close to the best one in published simulations.
+    linear in them. Begin with ``ginop``: it needs no horizon, and its default width is
+    close to the best one in published simulations. ``max-pair-ucb`` is the baseline of
+    a published comparison. It needs the horizon, and with its default width it explores
+    far more. With tuned widths their regrets differ far less: see
+    ``docs/theory/widths.md``.
 
     Parameters
     ----------
     width : float
-        The factor c; a multiple of :math:`\sqrt{d\log T}` if ``grows``, with the
-        natural logarithm of the horizon. 2 in both forms.
+        Factor c of the exploration bonus in step 3. If ``grows``, c is ``width`` times
+        :math:`\sqrt{d\log T}`, with d the number of features, T the horizon and the
+        natural logarithm. 2 in both forms.
     grows : bool
-        Whether the width grows with the horizon.
-    by_curvature : bool
-        Whether duels are weighted by their information: False is MaxPairUCB, True
+        Whether c grows with the horizon, as for ``width``. True is MaxPairUCB, False
         GINOP.
+    by_curvature : bool
+        Whether duels are weighted by their information in step 2. False is MaxPairUCB,
+        True GINOP.
     ridge : float
         The penalty :math:`\lambda`, above 0; 0.001 in the authors' program of
         MaxPairUCB.
 
     Notes
     -----
-    **Rule.** In every round, with z the features of the first arm of a duel minus those
-    of the second one:
+    **Rule.** Arm i has the features :math:`x_i`, a vector of length d, and the utility
+    :math:`x_i^\top\theta` with unknown coefficients :math:`\theta`. It beats arm j with
+    probability :math:`s((x_i-x_j)^\top\theta)`, where s is the logistic function. For
+    every past duel let z be the features of its first arm minus those of its second
+    one. In each round:
 
-    1. Fit :math:`\hat\theta` by maximum likelihood to all duels, with the penalty
-       :math:`\lambda|\theta|^2/2`.
-    2. GINOP: :math:`H=\lambda I+\sum s'(z^\top\hat\theta)zz^\top`, with the slope
-       :math:`s'` of the logistic function. MaxPairUCB: :math:`H=\lambda I+\sum
-       zz^\top`.
-    3. Show the arms i and j, which may be the same, with the largest
-       :math:`(x_i+x_j)^\top\hat\theta+c\,|x_i-x_j|_{H^{-1}}`. Of several such pairs
-       each is equally likely.
+    1. *Estimate.* Fit :math:`\hat\theta` to all duels by maximum likelihood with the
+       penalty :math:`\lambda|\theta|^2/2`.
+    2. *What is known.* Compute the matrix :math:`H`. MaxPairUCB: :math:`H=\lambda
+       I+\sum zz^\top`, a sum over all past duels. GINOP: :math:`H=\lambda I+\sum
+       s'(z^\top\hat\theta)zz^\top`, where :math:`s'` is the slope of s. The slope is
+       largest, 1/4, where both arms are equally good, so duels with an uncertain
+       outcome count most.
+    3. *Pair.* Play the arms i and j, which may be the same, with the largest
+       :math:`(x_i+x_j)^\top\hat\theta+c\,|x_i-x_j|_{H^{-1}}`. The first term is the sum
+       of the estimated utilities. The second one is the bonus, with
+       :math:`|v|_{H^{-1}}=\sqrt{v^\top H^{-1}v}`, the standard error of the difference
+       of the two utilities up to a factor. Of several such pairs each is equally
+       likely.
 
     The recommendation is the arm with the largest estimated utility in the last round.
 
+    For example, let three arms have the features (1, 0), (0, 1) and (-1, 0), let
+    :math:`\hat\theta=(1,0)`, and let :math:`H=I`. With c = 2 the pair of the first and
+    the third arm has the largest index, 0 + 2 * 2 = 4. The pair of the first two arms
+    has 1 + 2 * 1.414 = 3.83. After four times as many duels, :math:`H=4I` and the bonus
+    is half as large. Then with c = 1 the first arm meets itself, with the index 2.
+
     **Assumptions.** Utilities :math:`x^\top\theta`, and a logistic link. The regret of
     GINOP is :math:`\tilde O(d\sqrt{T/s'(0)}+\kappa d^3)` (Theorem 5.1 and Corollary
-    6.2): its leading term does not contain :math:`\kappa`, the inverse of the least
-    slope. No bound is given here for MaxPairUCB. That of GINOP is proved for a width
-    that grows with d and log T; the default here is the one of published experiments,
-    and too narrow for very long runs.
+    6.2). Its leading term does not contain :math:`\kappa`, the inverse of the smallest
+    slope. This is proved for a width that grows with d and log T. The default here is
+    the one of published experiments, and too narrow for very long runs. No bound is
+    given here for MaxPairUCB.
 
     **Large horizons.** :math:`\hat\theta` is exact for up to 10,000 duels or, with
     fixed features, for up to 10,000 different pairs. Older duels enter by a quadratic

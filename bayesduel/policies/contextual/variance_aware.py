@@ -39,11 +39,12 @@ class VACDBState(NamedTuple):
 class VarianceAware(Policy):
     r"""Variance-Aware Contextual Dueling Bandit (VACDB).
 
-    Has several layers of certainty. Each has its own estimate, and hands the arms that
-    it could not exclude on to the next, finer one.
+    VACDB is for arms with features. It has several layers, each with its own estimate
+    of the utilities, from coarse to fine. In each round a layer excludes the arms that
+    it knows to be worse, and the next, finer layer continues with the others.
 
-    Use it if arms have features and outcomes are nearly certain: its bound then is
-    small. In the published worlds it has more regret than GINOP.
+    Use it if arms have features and outcomes are nearly certain, because its bound is
+    then small. In the published worlds it has more regret than GINOP.
 
     Parameters
     ----------
@@ -55,30 +56,35 @@ class VarianceAware(Policy):
 
     Notes
     -----
-    **Rule.** Layer l has an estimate :math:`\theta_l` and a matrix :math:`\Sigma_l`, at
-    first :math:`4^{-l}I`. In every round, begin with l = 1 and all arms:
+    **Rule.** Arm i has the features :math:`x_i`, of length d. Layer l has an estimate
+    :math:`\theta_l` and a matrix :math:`\Sigma_l`, which is :math:`4^{-l}I` at first.
+    :math:`|v|_{\Sigma^{-1}}` stands for :math:`\sqrt{v^\top\Sigma^{-1}v}`, and the
+    *norm* of a pair is :math:`|x_i-x_j|_{\Sigma_l^{-1}}`. In every round, begin with
+    l = 1 and all arms:
 
-    1. If :math:`|x_i-x_j|_{\Sigma_l^{-1}}\le2^{-L}` for all pairs of the arms that are
-       left, show the pair with the largest
-       :math:`(x_i+x_j)^\top\theta_l+c\,|x_i-x_j|_{\Sigma_l^{-1}}`, and learn nothing.
-    2. Otherwise, if these norms are at most :math:`2^{-l}`, keep the arms whose
-       estimated utility is within :math:`2^{-l}c` of the largest one, and go to layer
-       l + 1.
-    3. Otherwise show one of the pairs whose norm is above :math:`2^{-l}`, each equally
-       likely. With :math:`w=2^{-l}/|x_i-x_j|_{\Sigma_l^{-1}}` and z the difference of
-       their features, add :math:`w^2zz^\top` to :math:`\Sigma_l`, and fit
-       :math:`\theta_l` with the weight :math:`w^2` of this duel and the penalty
+    1. *Exploit.* If the norms of all pairs of the arms that are left are at most
+       :math:`2^{-L}`, show the pair with the largest
+       :math:`(x_i+x_j)^\top\theta_l+c\,|x_i-x_j|_{\Sigma_l^{-1}}`. Nothing is learned
+       from this duel.
+    2. *Exclude.* Otherwise, if all norms are at most :math:`2^{-l}`, keep the arms
+       whose estimated utility is within :math:`2^{-l}c` of the largest one. Go to layer
+       l + 1 and step 1.
+    3. *Explore.* Otherwise show one of the pairs whose norm is above :math:`2^{-l}`,
+       each with the same probability. Let w be :math:`2^{-l}` divided by the norm, and
+       z the difference of the features. Add :math:`w^2zz^\top` to :math:`\Sigma_l`, and
+       fit :math:`\theta_l` with the weight :math:`w^2` of this duel and the penalty
        :math:`4^{-l}|\theta|^2/2`.
 
     The recommendation is the arm with the largest estimated utility in the last layer
     of the last round.
 
     **Assumptions.** Utilities :math:`x^\top\theta`, and a logistic link. The regret is
-    :math:`\tilde O(d\sqrt{\sum_t\sigma_t^2}+d)` for widths that the paper derives,
-    with :math:`\sigma_t^2` the variance of the outcome of round t.
+    :math:`\tilde O(d\sqrt{\sum_t\sigma_t^2}+d)` for widths that the paper derives, with
+    :math:`\sigma_t^2` the variance of the outcome of round t.
 
-    **Large horizons.** An estimate is exact up to 10,000 duels of its layer; with fixed
-    features, of 10,000 pairs. Older duels are summed up in a quadratic.
+    **Large horizons.** An estimate is exact for up to 10,000 duels of its layer or,
+    with fixed features, for up to 10,000 different pairs. Older duels enter by a
+    quadratic approximation of their log likelihood.
 
     **Look-ahead.** None: most duels change an estimate.
 

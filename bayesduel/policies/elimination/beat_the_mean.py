@@ -26,8 +26,9 @@ from theory.arguments import number_from
 class BeatTheMean(KernelPolicy):
     r"""Beat the Mean Bandit (BTM).
 
-    Eliminates the arm that does worst against a random active arm, the "mean bandit".
-    It needs the horizon.
+    BTM compares each arm with random other arms. The mixture of all these opponents is
+    called the *mean bandit*. The arm that does worst against it is removed, until one
+    arm is left. BTM needs the horizon.
 
     Use it as an early baseline under relaxed stochastic transitivity. Without a
     Condorcet winner its regret grows in every round.
@@ -37,38 +38,44 @@ class BeatTheMean(KernelPolicy):
     gamma : float
         Constant of the transitivity, at least 1.
     tight : bool
-        c = gamma^2 sqrt(log(1/delta) / n*) instead, without the factor 3: as the paper
-        allows for gamma = 1, and as Komiyama's library has it for every gamma.
+        Take c = gamma^2 sqrt(log(1/delta) / n*) instead, with delta = 1 / (2 T K),
+        without the factor 3. The paper allows this for gamma = 1; Komiyama's library
+        has it for every gamma.
     self_duels : bool
-        Draw the opponent among all active arms, as the mean bandit is defined; without
-        the arm itself if false.
+        Draw the opponent among all active arms, as the mean bandit is defined. If
+        false, leave the arm itself out.
     look_ahead : bool
-        Play the end as one stretch; the duels are the same.
+        Play the rounds after only one arm is left as one stretch; the duels are the
+        same.
 
     Notes
     -----
-    **Rule.** T is the horizon, n* the fewest duels of an active arm, and
+    **Rule.** The arms that are not removed are called active. T is the horizon, n* the
+    smallest number of duels of an active arm, and
     :math:`c=3\gamma^2\sqrt{\log(2TK)/n^*}` (natural logarithm; 1 at n* = 0). In each
     round:
 
-    1. The active arm with the fewest duels meets a uniformly random active arm,
-       possibly itself. Only the first arm is credited: its share of wins estimates how
-       it does against the mean bandit.
-    2. The worst arm is removed when its share plus c is at most the best share minus c.
-       Its duels then leave all sums.
-    3. The last arm is played against itself.
+    1. *Compare.* The active arm with the fewest duels meets an active arm that is drawn
+       uniformly, possibly itself. Only the first of the two is credited with the
+       outcome. The share of its duels that an arm won estimates how it does against the
+       mean bandit.
+    2. *Remove.* If the share of the worst arm plus c is at most the share of the best
+       arm minus c, the worst arm is removed. The duels of other arms against it no
+       longer count.
+    3. *The end.* When one arm is left, it meets itself in every round.
 
-    All ties are broken at random. A self-duel before the end counts its coin flip like
-    any other duel. The recommendation is the active arm with the largest share.
+    All ties are broken at random. A self-duel before the end counts like any other
+    duel, with its random outcome. The recommendation is the active arm with the largest
+    share.
 
     **Assumptions.** Relaxed stochastic transitivity with constant :math:`\gamma`, and a
     known horizon.
 
-    **Late outcomes.** Whose turn it is depends on the duels asked for, n* on those
-    whose outcomes are known.
+    **Late outcomes.** The arm with the fewest duels is found by the duels asked for, n*
+    by those whose outcomes are known.
 
-    **Look-ahead.** Every round of the exploration is random, so it is stepped. The rest
-    is one stretch.
+    **Look-ahead.** Every round before the end is random, so these rounds are played one
+    by one. The rest is one stretch.
 
     References
     ----------

@@ -29,8 +29,9 @@ GOALS = ("condorcet", "copeland")
 class Savage(KernelPolicy):
     r"""Sensitivity analysis of variables for generic exploration (SAVAGE).
 
-    Compares every pair that may still decide who the winner is, then stays with the
-    winner. It needs the horizon.
+    SAVAGE compares every pair that may still decide which arm is the winner. When the
+    winner is known, it meets itself for the rest of the run. The policy needs the
+    horizon.
 
     Use it as a simple baseline: ``savage`` for a Condorcet winner, ``savage-copeland``
     for a Copeland winner.
@@ -42,31 +43,35 @@ class Savage(KernelPolicy):
     delta : float
         Allowed failure probability; 0, the default, stands for 1/T.
     strict : bool
-        For the goal "copeland": drop a pair only if both arms are surely worse.
+        For the goal "copeland": drop a pair only if both arms are surely worse than
+        some arm. If false, drop it also if they are at best equally good.
     look_ahead : bool
-        Play the end as one stretch; the duels are the same.
+        Play the rounds after the exploration as one stretch; the duels are the same.
 
     Notes
     -----
-    **Rule.** A pair with n duels and w wins has the interval
+    **Rule.** A pair with n duels, of which one arm won w, has the confidence interval
     :math:`w/n\pm\sqrt{\log(K(K-1)T/\delta)/(2n)}` (natural logarithm, T the horizon).
-    In each round compare the pair with the fewest duels among those that remain.
+    All pairs remain at first. In each round:
 
-    - With ``goal="condorcet"`` an arm and all its pairs are removed when one of its
-      intervals lies below 1/2.
-    - With ``goal="copeland"`` a pair is removed when its interval excludes 1/2, or when
-      both arms beat, by the intervals, at most so many others (optimistic counts) as
-      some arm surely beats: fewer, or with ``strict=False`` not more, which is enough
-      to find one of several winners.
+    1. *Compare.* Compare the pair with the fewest duels among those that remain.
+    2. *Remove.* With ``goal="condorcet"`` an arm is removed with all its pairs when one
+       of its intervals lies below 1/2. With ``goal="copeland"`` a pair is removed when
+       its interval excludes 1/2, or when neither of its arms can be the winner any
+       more. The latter means that some arm surely beats more others than each of the
+       two may beat, by the intervals. With ``strict=False`` as many are enough, which
+       suffices to find one of several winners.
+    3. *The end.* When no pair remains, the winner meets itself in every round.
 
-    A pair that was removed never returns. The winner has the largest optimistic count,
-    then the largest sure one; so has the recommendation before the end. Ties are broken
-    at random. Duels count when they are asked for.
+    A pair that was removed never returns. The winner is the arm that may beat the most
+    others by the intervals, and of several such arms the one that surely beats the
+    most. The recommendation before the end is found in the same way. Ties are broken at
+    random. Duels count when they are asked for.
 
     **Assumptions.** A winner of the kind of ``goal``, and a known horizon.
 
-    **Look-ahead.** Every round of the exploration changes a count, so those rounds are
-    stepped. What follows is one stretch.
+    **Look-ahead.** Every round of the exploration changes a count, so these rounds are
+    played one by one. What follows is one stretch.
 
     References
     ----------

@@ -33,31 +33,33 @@ class InterleavedFilterState(NamedTuple):
 class InterleavedFilter(Policy):
     r"""Interleaved Filter (IF1, IF2).
 
-    An incumbent duels all rivals in turn until each is eliminated or one replaces it.
-    It needs the horizon.
+    One arm, the *incumbent*, meets all remaining rivals in turn. Rivals that surely
+    lose are removed. A rival that surely wins becomes the incumbent. The policy needs
+    the horizon.
 
     Use it as an early baseline under strong stochastic transitivity.
 
     Parameters
     ----------
     variant : {"if1", "if2"}
-        Without or with the additional removals.
+        Without or with the additional removals of step 3.
     look_ahead : bool
-        Play the end as one stretch; the duels are the same.
+        Play the rounds after the last rival is removed as one stretch; the duels are
+        the same.
 
     Notes
     -----
-    **Rule.** The first incumbent is random. With P the incumbent's share of wins
-    against a rival in n duels, and :math:`c=\sqrt{4\log(TK^2)/n}` (natural logarithm, T
-    the horizon):
+    **Rule.** The first incumbent is random. Let P be the share of its n duels with a
+    rival that the incumbent won, and :math:`c=\sqrt{4\log(TK^2)/n}` (natural logarithm,
+    T the horizon).
 
-    1. The incumbent duels every remaining rival once, in the order of their positions
-       (a sweep).
-    2. Rivals with P - c > 1/2 are removed.
-    3. If some rival has P + c < 1/2, the first one becomes the incumbent, and all
-       estimates start again. IF2 then also removes all rivals with P > 1/2, without any
-       confidence.
-    4. When no rival is left, the incumbent is played against itself.
+    1. *Sweep.* The incumbent meets every remaining rival once, in the order of their
+       positions.
+    2. *Remove.* Rivals with P - c > 1/2 are removed.
+    3. *Replace.* If some rival has P + c < 1/2, the first such rival becomes the
+       incumbent, and all estimates start again. IF2 then also removes all rivals with P
+       > 1/2, without any confidence.
+    4. *The end.* When no rival is left, the incumbent meets itself in every round.
 
     The recommendation is the incumbent.
 
@@ -65,7 +67,7 @@ class InterleavedFilter(Policy):
     and a known horizon.
 
     **Look-ahead.** Each round of a sweep changes an estimate, so the exploration is
-    stepped. The rest is one stretch.
+    played round by round. The rest is one stretch.
 
     References
     ----------

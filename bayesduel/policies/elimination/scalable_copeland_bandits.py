@@ -166,23 +166,24 @@ class ScalableCopelandBanditsState(NamedTuple):
 class ScalableCopelandBandits(Policy):
     r"""Scalable Copeland Bandits (SCB).
 
-    Searches for a Copeland winner by successive elimination, in epochs that grow and
-    forget. It was made for many arms.
+    SCB plays in epochs of growing length. In each epoch it forgets all earlier
+    outcomes, searches for a Copeland winner by successive elimination, and lets the arm
+    that it found meet itself for the rest of the epoch. It was made for many arms.
 
-    Use it to compare at large K. At 500 arms and :math:`10^5` rounds it has hardly
-    begun, and D-TS has less regret.
+    Use it to compare policies with many arms. With 500 arms and :math:`10^5` rounds it
+    has hardly begun to exclude arms, and D-TS has less regret.
 
     Parameters
     ----------
     eps : float
         The search may stop when 1 - L <= (1 + eps)(1 - U) for the largest lower and
-        upper bounds; 0 in the paper.
+        upper bounds L and U; 0 in the paper.
     alpha_ref : float
-        Factor of the rule "reference".
+        Factor of the stopping rule "reference".
     first_length : int
         Rounds of the first epoch, at least 2.
     stop_rule : {"anytime", "reference"}
-        The evidence that decides.
+        How much evidence decides; see the notes.
     look_ahead : bool
         Ask for many rounds at once; the duels are the same.
 
@@ -191,30 +192,35 @@ class ScalableCopelandBandits(Policy):
     **Rule.** Epochs have 4, 16, 256, 65536, ... rounds, each the square of the one
     before. In an epoch of T rounds:
 
-    1. Forget everything.
-    2. Look for a Copeland winner with failure probability :math:`\delta=\log(T)/T`, by
-       successive elimination (KL bounds) of arms whose reward is whether they beat a
-       uniformly random opponent. A reward takes as many duels of the pair as decide it
-       with error :math:`\delta/K^2`, and none once its sign is known.
-    3. The arm that was found duels itself for the rest of the epoch.
+    1. *Forget* all outcomes of earlier epochs.
+    2. *Search* for a Copeland winner with failure probability :math:`\delta=\log(T)/T`.
+       The search is a successive elimination with KL bounds on the rewards of arms. To
+       get a reward of an arm, draw another arm uniformly. The reward is 1 if the first
+       one beats it, and 0 otherwise. Whether it does is decided by as many duels of the
+       pair as are needed for an error of at most :math:`\delta/K^2`. A pair that is
+       decided needs no more duels in this epoch.
+    3. *Exploit.* The arm that was found meets itself for the rest of the epoch.
 
-    With several Copeland winners elimination never ends. So a search is also over when
-    all signs of the remaining arms are known, at the end of a stage. Arms get their
-    rewards in the order of their positions; ties of the answer and of the
+    With several Copeland winners elimination never ends. So the search also ends when
+    all pairs of the remaining arms are decided, at the end of a stage. Arms get their
+    rewards in the order of their positions. Ties of the answer and of the
     recommendation are broken at random. The recommendation is the arm that beats the
     most others by the duels of all epochs.
 
-    **When evidence decides.** The paper asks for "enough duels" only.
+    **When evidence decides.** The paper only asks for "enough duels".
 
-    - ``stop_rule="anytime"``: :math:`n\,\mathrm{KL}(p,1/2)>\log(\pi^2n^2K^2/(3\delta))`
-      after n duels of a pair, and :math:`\log(4sK/\delta)+2\log\log s` for the bounds
-      after s rewards.
-    - ``stop_rule="reference"``: as in the program of Wu and Liu (2016), ``alpha_ref``
-      times :math:`\log(4tK)+2\max(1,\log\max(1,\log t))`, with t the rounds of the
-      epoch for a pair, and T for the bounds.
+    - ``stop_rule="anytime"``: a pair is decided when
+      :math:`n\,\mathrm{KL}(p,1/2)>\log(\pi^2n^2K^2/(3\delta))` after n duels with the
+      share p. The bounds after s rewards use :math:`\log(4sK/\delta)+2\log\log s`.
+    - ``stop_rule="reference"``: both use ``alpha_ref`` times
+      :math:`\log(4tK)+2\max(1,\log\max(1,\log t))`, as in the program of Wu and Liu
+      (2016). For a pair t is the number of rounds of the epoch so far, for the bounds
+      it is T.
 
-    **Look-ahead.** Asks for as many duels of a pair at once as cannot decide it before
-    the last of them, and plays the rest of an epoch as one stretch.
+    **Assumptions.** No pair may tie. A Condorcet winner is not needed.
+
+    **Look-ahead.** The policy asks at once for as many duels of a pair as cannot decide
+    it before the last of them. The rest of an epoch is one stretch.
 
     References
     ----------

@@ -39,37 +39,43 @@ class Chain(NamedTuple):
 class ActiveWinnerRecovery(Policy):
     r"""PARWiS: challenge the top arm where the answer would change scores most.
 
-    Guesses the best arm after a few duels per arm, by the scores of Rank Centrality.
+    PARWiS guesses the best arm after very few duels. It computes a score for every arm
+    (Rank Centrality), and lets the arm with the largest score meet the arm whose duel
+    with it is expected to change the scores most.
 
     Use it for budgets of two or three duels per arm under Bradley-Terry preferences.
-    From five on ``bt-ts:self_duels=false`` names the best arm more often.
+    From five duels per arm on, ``bt-ts:self_duels=false`` names the best arm more
+    often.
 
     Notes
     -----
-    **Rule.**
+    **Rule.** K is the number of arms.
 
-    1. Play K - 1 duels: arm 2 against arm 1, and each further arm against the winner of
-       the duel before.
-    2. The scores :math:`\pi` are the stationary distribution of a Markov chain: from
-       arm i it moves to j with probability :math:`w_{ji}/(n_{ij}\,K)`, :math:`w_{ji}`
-       being the wins of j over i among :math:`n_{ij}` duels. A virtual arm that has won
-       and lost one duel with every arm keeps it connected.
-    3. The arm a with the largest score duels the arm b that maximizes the expected
-       change of scores, :math:`(\pi_a\,d_{ab}+\pi_b\,d_{ba})/(\pi_a+\pi_b)`. Here
-       :math:`d_{ab}` is the Euclidean distance, over all K + 1 states, of the scores
-       before and after one more duel that a wins.
+    1. *First duels.* Play K - 1 duels: arm 2 against arm 1, and each further arm
+       against the winner of the duel before.
+    2. *Scores.* The scores :math:`\pi` are the stationary distribution of a Markov
+       chain on the arms. From arm i it moves to j with probability
+       :math:`w_{ji}/(n_{ij}\,K)`, where j won :math:`w_{ji}` of the :math:`n_{ij}`
+       duels of the two. So it moves to arms that win. A virtual arm, which has won and
+       lost one duel with every arm, connects all arms.
+    3. *Pair.* In every further round, the arm a with the largest score meets the arm b
+       with the largest expected change of the scores. This is
+       :math:`(\pi_a\,d_{ab}+\pi_b\,d_{ba})/(\pi_a+\pi_b)`, where :math:`d_{ab}` is the
+       Euclidean distance, over all K + 1 states, between the scores now and after one
+       more duel that a wins.
 
-    Ties, to a relative 1e-9, are broken at random. The top arm is recommended. An
-    outcome changes I - P by a matrix of rank one, so that both changes of an arm take K
-    operations after one inverse; a round takes about :math:`K^3` operations.
+    Ties, to a relative 1e-9, are broken at random. The recommendation is the arm with
+    the largest score. An outcome changes I - P, with P the transition matrix, by a
+    matrix of rank one. So the changes for both outcomes take K operations after one
+    matrix inversion, and a round takes about :math:`K^3` operations.
 
-    **Assumptions.** Bradley-Terry probabilities. On others the scores need not rank a
+    **Assumptions.** Bradley-Terry probabilities. With others the scores need not rank a
     Copeland winner first, however many duels there are. There is no theorem about its
     errors.
 
-    **Deviation.** Arms come in random order in each run.
+    **Deviation.** The arms come in random order in each run.
 
-    **Look-ahead.** None: every round teaches.
+    **Look-ahead.** None: every round gives information.
 
     References
     ----------

@@ -31,7 +31,9 @@ class DOptimalState(NamedTuple):
 class DOptimal(Policy):
     r"""D-optimal design: the pair that most increases the log determinant.
 
-    Estimates all utilities of a Bradley-Terry model precisely, as leaderboards need it.
+    It estimates the utilities of all arms of a Bradley-Terry model as precisely as
+    possible, as a leaderboard needs them. The determinant of the information matrix
+    measures the precision of all utilities together.
 
     Use it for a whole ranking. To find the best arm, or for small regret, other
     policies ask better questions.
@@ -43,23 +45,25 @@ class DOptimal(Policy):
 
     Notes
     -----
-    **Rule.** Under Bradley-Terry, :math:`p_{ij}=1/(1+\exp(u_j-u_i))`, with independent
-    normal utilities of standard deviation s. The information at the mode of the
-    posterior is :math:`M=I/s^2+\sum p_{ij}(1-p_{ij})(e_i-e_j)(e_i-e_j)^T`, summed over
-    the votes. In each round:
+    **Rule.** Under Bradley-Terry, arm i beats arm j with probability
+    :math:`p_{ij}=1/(1+\exp(u_j-u_i))`. The prior of the utilities u is independent and
+    normal with standard deviation s. The information at the mode of the posterior is
+    the matrix :math:`M=I/s^2+\sum p_{ij}(1-p_{ij})(e_i-e_j)(e_i-e_j)^T`, a sum over the
+    votes, with unit vectors :math:`e_i`. In each round:
 
-    1. One more vote on a pair would add :math:`\log(1+p_{ij}(1-p_{ij})d_{ij})` to
-       :math:`\log\det M`, where :math:`d_{ij}` is the posterior variance of
-       :math:`u_i-u_j`.
-    2. Compare the pair with the most. Ties, to a relative 1e-9, are broken at random.
+    1. Compute for every pair how much one more vote would add to :math:`\log\det M`.
+       This is :math:`\log(1+p_{ij}(1-p_{ij})d_{ij})`, where :math:`d_{ij}` is the
+       posterior variance of :math:`u_i-u_j`.
+    2. Compare the pair with the largest gain. Ties, to a relative 1e-9, are broken at
+       random.
 
-    The arm with the largest utility is recommended. A round takes some :math:`K^3`
-    operations.
+    The recommendation is the arm with the largest utility. A round takes about
+    :math:`K^3` operations.
 
-    **Assumptions.** Bradley-Terry preferences. It never exploits: every round is a duel
-    of different arms, so that regret grows linearly.
+    **Assumptions.** Bradley-Terry preferences. Every round is a duel of different arms,
+    so regret grows linearly.
 
-    **Look-ahead.** None: every round teaches.
+    **Look-ahead.** None: every round gives information.
 
     References
     ----------

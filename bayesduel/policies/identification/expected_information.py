@@ -29,41 +29,43 @@ from theory.arguments import number_from
 class ExpectedInformation(KernelPolicy):
     r"""Expected information: the pair whose next outcome tells most about the model.
 
-    Asks for the largest mutual information of the outcome and all unknown
-    probabilities.
+    In each round it compares the pair whose outcome has the largest mutual information
+    with the unknown probabilities of all pairs.
 
-    Use it in studies on one scale of utilities. What it learns need not be about the
-    winner: to name a winner with few duels use ``rd-ts:cost=duels``.
+    Use it in studies with one scale of utilities. It learns about all arms, and not
+    only about the winner. To name a winner with few duels use ``rd-ts:cost=duels``.
 
     Parameters
     ----------
     posterior : PairPosterior, or its name
-        What is known of the pairs: "beta", "bradley-terry", "thurstone", ....
+        Model of the pairs: "beta", "bradley-terry", "thurstone", ....
     draws : int
-        Of the posterior, at least 2, where there is no closed form.
+        Number of draws from the posterior, at least 2, where there is no closed form.
 
     Notes
     -----
     **Rule.** In each round compare the pair with the largest
-    :math:`H(\mathrm{E}[\theta_{ij}])-\mathrm{E}[H(\theta_{ij})]`, where H is the
-    entropy of one outcome (Lindley 1956; Houlsby et al. 2011). It has a closed form for
-    Beta distributions; otherwise it is a mean over draws. Ties, to a relative 1e-9, are
-    broken at random.
+    :math:`H(\mathrm{E}[\theta_{ij}])-\mathrm{E}[H(\theta_{ij})]`. Here
+    :math:`\theta_{ij}` is the probability that i beats j, the means are over the
+    posterior, and H is the entropy of one outcome (Lindley 1956; Houlsby et al. 2011).
+    For Beta distributions this number has a closed form. Otherwise it is a mean over
+    draws. Ties, to a relative 1e-9, are broken at random.
 
-    With a Beta distribution per pair that is nearly the pair with the fewest duels. On
-    a scale (``posterior="bradley-terry"``) a duel tells about all arms, and pairs of
-    arms that are close and little known come first.
+    With a Beta distribution per pair the chosen pair is nearly always one with the
+    fewest duels. With one scale of utilities (``posterior="bradley-terry"``) a duel
+    gives information about all arms, and the rule prefers pairs of arms that are close
+    together and little known.
 
     **Assumptions.** The model of ``posterior``. There is no theorem about the number of
-    duels until a winner is named; stopping is a matter of :mod:`bayesduel.stopping`.
+    duels until a winner is named. When to stop is decided by :mod:`bayesduel.stopping`.
 
-    **Look-ahead.** None: every round is a duel of two arms and teaches.
+    **Look-ahead.** None: every round is a duel of two arms and gives information.
 
     References
     ----------
     D. V. Lindley, "On a Measure of the Information Provided by an Experiment", Annals
-    of Mathematical Statistics 27(4), 1956. N. Houlsby, F. Huszar, Z. Ghahramani,
-    M. Lengyel, "Bayesian Active Learning for Classification and Preference Learning",
+    of Mathematical Statistics 27(4), 1956. N. Houlsby, F. Huszar, Z. Ghahramani, M.
+    Lengyel, "Bayesian Active Learning for Classification and Preference Learning",
     2011, equation (2).
 
     Examples

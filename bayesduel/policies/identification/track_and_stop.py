@@ -225,56 +225,62 @@ _MOST_ARMS = 64
 class TrackAndStop(KernelPolicy):
     r"""Track-and-Stop: the proportions of pairs that name a winner at the least cost.
 
-    Solves the identification program for the estimates, and asks the pair that lags
-    most behind its optimal share.
+    Track-and-Stop is a policy for naming a winner with few duels; regret plays no part.
+    It computes in which proportions the pairs should be compared, from the present
+    estimates, and compares the pair that is furthest behind its proportion.
 
-    Use it with a stopping rule (:mod:`bayesduel.stopping`) to name a winner with few
-    duels. ``rd-ts:cost=duels`` needs fewer on most matrices. Regret plays no part.
+    Use it with a stopping rule (:mod:`bayesduel.stopping`). ``rd-ts:cost=duels`` needs
+    fewer duels on most matrices.
 
     Parameters
     ----------
     cost : {"duels", "prices"}
         What a duel costs: 1 each, or its price, which the instance,
-        ``next_pairs(prices=...)`` or a study tells. The shares are those of the program
-        with these prices, so that the cost is asymptotically the least.
+        ``next_pairs(prices=...)`` or a study tells. The proportions are those of the
+        program with these prices, so that the cost is asymptotically the least.
     growth : float
-        From 0, which finds the shares anew after every duel, to 1.
+        From 0 to 1. The proportions are computed again when the number of duels has
+        grown by this share; 0 means after every duel.
     sticky : float
-        At least 0, below 1.
+        At least 0, below 1. By which share another answer must be cheaper to replace
+        the present one (see the notes).
 
     Notes
     -----
-    **Rule.** M = K (K - 1) / 2 is the number of pairs. After t duels:
+    **Rule.** M = K (K - 1) / 2 is the number of pairs. After t duels, :math:`n_e` of
+    them of the pair e:
 
-    1. If some pair has fewer than :math:`\max(1,\sqrt t-M/2)` duels, compare the pair
-       with the fewest. So the first M duels are one of each pair, and more are forced
-       from :math:`(M/2+1)^2` duels on.
-    2. Otherwise solve the identification program (`theory.identification_bound`) for
-       the estimates. Its numbers of duels, as shares a, are tracked: compare the pair e
-       that maximizes :math:`t\,a_e-n_e` ("D-tracking").
+    1. *Forced duels.* If some pair has fewer than :math:`\max(1,\sqrt t-M/2)` duels,
+       compare the pair with the fewest. So the first M duels are one of each pair, and
+       more are forced from :math:`(M/2+1)^2` duels on.
+    2. *Tracking.* Otherwise solve the identification program
+       (`theory.identification_bound`) for the estimates. Its solution has a proportion
+       :math:`a_e` for each pair. Compare the pair e that maximizes :math:`t\,a_e-n_e`,
+       the number of duels that it lacks ("D-tracking").
 
-    With several Copeland winners each is a right answer, and tracking must not change
-    between them (Degenne and Koolen 2019). An answer is kept until another one is
-    cheaper by the share ``sticky``, or it is no winner of the estimates any more.
+    **Several winners.** Each Copeland winner is a right answer, and the policy must not
+    change between them all the time (Degenne and Koolen 2019). An answer is kept until
+    another one is cheaper by the share ``sticky``, or until it is no winner of the
+    estimates any more.
 
     **Assumptions.** For a unique answer Garivier and Kaufmann (2016) prove that the
-    number of duels is asymptotically the least, :math:`T^*\log(1/\delta)`. For the form
-    here, with the deviations below, nothing is proved.
+    number of duels is asymptotically the least, :math:`T^*\log(1/\delta)`. Nothing is
+    proved for the form here, with the deviations below.
 
-    **Deviations.** The paper forces :math:`\max(0,\sqrt t-M/2)` duels of a pair, none
-    at the start. The shares are computed again only when the number of duels has grown
-    by ``growth``, as the estimates do not move faster. The evidence per duel of a pair
-    is the posterior mean of KL(theta, 1/2), theta ~ Beta(wins + 1, losses + 1), which
-    at even counts is not 0. Of an even pair the arm with the lower position counts as
-    ahead, and pairs that lag by the same number (to 1e-6) come in lexicographic order;
-    both are at random in each run, as arms are relabeled. Prices of the n-th pair are
-    multiplied by 1 + 1e-6 sin(n), so that the optimum is unique. The guarantee of
-    sticky Track-and-Stop is for confidence sets of estimates, which are left out here;
-    with several winners of different cost, the number of duels is within 1/(1 -
-    ``sticky``) of the best.
+    **Deviations.** (a) The paper forces :math:`\max(0,\sqrt t-M/2)` duels of a pair,
+    which is none at the start. (b) The proportions are computed again only when the
+    number of duels has grown by ``growth``, because the estimates change no faster. (c)
+    The evidence per duel of a pair is the posterior mean of KL(theta, 1/2), theta ~
+    Beta(wins + 1, losses + 1), which is not 0 for even counts. (d) In an even pair the
+    arm with the lower position counts as ahead, and pairs that lack equally many duels
+    (to 1e-6) come in lexicographic order. Both are random in each run, as arms are
+    relabeled. (e) The price of the n-th pair is multiplied by 1 + 1e-6 sin(n), so that
+    the optimum is unique. (f) The guarantee of sticky Track-and-Stop is for confidence
+    sets of estimates, which are left out here. With several winners of different cost,
+    the number of duels is within 1/(1 - ``sticky``) of the best.
 
     **Computation.** A program of K arms takes about :math:`K^5` operations if estimates
-    have changed sides, :math:`K^4` otherwise. At most 64 arms are allowed.
+    have crossed 1/2, and :math:`K^4` otherwise. At most 64 arms are allowed.
 
     References
     ----------

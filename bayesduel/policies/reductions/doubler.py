@@ -31,30 +31,35 @@ class DoublerState(NamedTuple):
 
 @register("doubler", acronym="Doubler")
 class Doubler(Policy):
-    r"""Doubler: a bandit machine against the choices it made an epoch earlier.
+    """Doubler: a bandit algorithm plays against its own choices of the epoch before.
 
-    Reduces dueling bandits to an ordinary bandit (UCB) with a fixed opponent per epoch.
+    Doubler reduces dueling bandits to an ordinary bandit. One arm of each duel is
+    chosen by UCB. The other one is drawn from the choices of UCB in the epoch before,
+    so that its distribution is fixed during an epoch.
 
-    Use it as a baseline for reductions.
+    Use it as a baseline for reductions to ordinary bandits.
 
     Parameters
     ----------
     alpha : float
-        Width sqrt((alpha + 2) log s / (2 n)), s and n counted within the epoch.
+        Width of the UCB bounds, sqrt((alpha + 2) log s / (2 n)), where the rounds s and
+        the plays n of an arm are counted within the epoch.
 
     Notes
     -----
-    **Rule.** Epoch i = 1, 2, ... has :math:`2^i` rounds.
+    **Rule.** Epoch i = 1, 2, ... has :math:`2^i` rounds. In each round:
 
-    1. The left arm is drawn from the right arms of the epoch before; in the first epoch
+    1. The left arm is drawn from the right arms of the epoch before. In the first epoch
        it is one random arm.
-    2. The right arm is chosen by a UCB machine that starts again with the epoch, and is
-       fed 1 if its arm wins. Arms never pulled come first.
+    2. The right arm is chosen by UCB, which starts again with each epoch. Arms that it
+       has not chosen yet come first.
+    3. UCB receives the reward 1 if the right arm wins, and 0 otherwise.
 
-    Self-duels are fed as well: their outcome is a fair coin, and it matters. Natural
-    logarithm; ties at random. An outcome that arrives after its epoch feeds no machine.
+    A duel of an arm with itself gives a reward, too, which is a fair coin. Leaving it
+    out would be another algorithm. Logarithms are natural, and ties are broken at
+    random. An outcome that arrives after its epoch gives no reward.
 
-    **Look-ahead.** None: every round feeds the machine.
+    **Look-ahead.** None: every round gives a reward to UCB.
 
     References
     ----------

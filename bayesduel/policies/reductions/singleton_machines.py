@@ -24,29 +24,34 @@ class MultiSBMState(NamedTuple):
 
 @register("multisbm", acronym="MultiSBM")
 class MultiSBM(Policy):
-    r"""MultiSBM: one ordinary bandit machine (UCB) per left arm.
+    """MultiSBM: one ordinary bandit algorithm (UCB) per left arm.
 
-    Reduces dueling bandits to K ordinary bandits.
+    MultiSBM reduces dueling bandits to K ordinary bandits, one for each arm that may be
+    the left one. The bandit of the left arm chooses the right arm.
 
-    Use it as a baseline for reductions.
+    Use it as a baseline for reductions to ordinary bandits.
 
     Parameters
     ----------
     alpha : float
-        Width sqrt((alpha + 2) log s / (2 n)), s and n counted by each machine.
+        Width of the UCB bounds, sqrt((alpha + 2) log s / (2 n)), where each UCB counts
+        its own rounds s and plays n of an arm.
 
     Notes
     -----
     **Rule.** In each round:
 
-    1. The left arm is the right arm of the round before; at the start a random one.
-    2. The UCB machine of the left arm chooses the right arm, and is fed 1 if that arm
-       wins. Arms that a machine has never pulled come first.
+    1. The left arm is the right arm of the round before. In the first round it is a
+       random arm.
+    2. The UCB of the left arm chooses the right arm. Arms that it has never chosen come
+       first.
+    3. This UCB receives the reward 1 if the right arm wins, and 0 otherwise.
 
-    Self-duels are fed as well: their outcome is a fair coin, and it matters. Natural
-    logarithm; ties at random.
+    A duel of an arm with itself gives a reward, too, which is a fair coin. Leaving it
+    out would be another algorithm. Logarithms are natural, and ties are broken at
+    random.
 
-    **Look-ahead.** None: every round feeds a machine.
+    **Look-ahead.** None: every round gives a reward to some UCB.
 
     References
     ----------

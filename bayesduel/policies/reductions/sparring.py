@@ -28,36 +28,41 @@ INNER = ("ucb", "ts")  # Names of the machines
 
 @register("sparring", acronym="Sparring")
 class Sparring(KernelPolicy):
-    r"""Sparring: two ordinary bandit machines, each of which names one arm of the duel.
+    """Sparring: two ordinary bandit algorithms that choose one arm of the duel each.
 
-    Use it as a baseline for reductions. Without a Condorcet winner its regret is large.
+    Each of the two receives a reward if its arm wins. So both learn to choose an arm
+    that wins against the choices of the other one.
+
+    Use it as a baseline for reductions to ordinary bandits. Without a Condorcet winner
+    its regret is large.
 
     Parameters
     ----------
     inner : {"ucb", "ts"}
-        Machines: UCB, or Thompson sampling.
+        The bandit algorithm: UCB, or Thompson sampling.
     alpha : float
-        Of UCB: width sqrt((alpha + 2) log s / (2 n)); 3 gives sqrt(2.5 log s / n).
+        Width of the UCB bounds, sqrt((alpha + 2) log s / (2 n)); 3 gives sqrt(2.5 log s
+        / n).
     posterior : BetaArms
-        Of Thompson sampling, not read by UCB; its ``prior`` may be given in its place
-        by name, as in ``policies.get("sparring", inner="ts", prior=2)``.
+        Posterior of Thompson sampling, not read by UCB; its ``prior`` may be given in
+        its place by name, as in ``policies.get("sparring", inner="ts", prior=2)``.
 
     Notes
     -----
     **Rule.** In each round:
 
-    1. The left and the right machine (UCB, or Thompson sampling) each choose an arm.
-       Arms never pulled come first.
-    2. The left machine is fed 1 if its arm wins and 0 otherwise, the right one the
-       opposite.
+    1. The left and the right algorithm (UCB, or Thompson sampling) choose an arm each.
+       Arms that an algorithm has never chosen come first.
+    2. The left algorithm receives the reward 1 if its arm wins and 0 otherwise. The
+       right one receives the opposite.
 
-    Self-duels are fed as well: their outcome is a fair coin, and it matters. Natural
-    logarithm; ties at random.
+    A duel of an arm with itself gives rewards, too, by a fair coin. Leaving it out
+    would be another algorithm. Logarithms are natural, and ties are broken at random.
 
-    **Assumptions.** A utility model. The rewards of a machine are not stationary,
-    because the other one learns, and no theorem covers other preferences.
+    **Assumptions.** A utility model. The rewards of each algorithm are not stationary,
+    because the other one learns. No theorem covers other preferences.
 
-    **Look-ahead.** None: every round feeds the machines.
+    **Look-ahead.** None: every round gives rewards.
 
     References
     ----------

@@ -217,62 +217,71 @@ def stays_optimal(program: ProgramKernel) -> bool:
 
 @register("cw-rmed", acronym="CW-RMED")
 class CWRMED(CopelandRMED):
-    r"""Copeland Winners Relative Minimum Empirical Divergence (CW-RMED).
+    """Copeland Winners Relative Minimum Empirical Divergence (CW-RMED).
 
-    Solves the linear program of the lower bound for the estimated matrix, and compares
-    the pairs that lack evidence. Its regret has the optimal constant.
+    CW-RMED solves the linear program of the lower bound for the estimated matrix, and
+    compares the pairs that have less evidence than the solution requires. Its regret
+    has the optimal constant.
 
-    Use it for the least slope without a Condorcet winner, over very many rounds
+    Use it for the smallest slope without a Condorcet winner, over very many rounds
     (:math:`10^9`). ECW-RMED is simpler and faster.
 
     Parameters
     ----------
     alpha : float
-        A pair is drawn out of turn while it was compared fewer than
-        alpha sqrt(log t) times. 3.0 in the paper.
+        Above 0. Factor of the forced duels: every pair has at least alpha sqrt(log t)
+        duels before round t. 3.0 in the paper.
     beta : float
-        And while its estimate is within beta / max(1, log log t) of 1/2, or exactly
-        there. 0.01 in the paper; 0 is nearly as good.
+        From 0. A pair whose estimate is closer to 1/2 than beta / max(1, log log t), or
+        exactly 1/2, is compared at once. 0.01 in the paper; 0 is nearly as good.
     look_ahead : bool
         Skip self-duels without stepping through them; the duels are the same.
     resolve_every : int
-        How many informative duels the optimal *basis* of a program may serve without a
-        proof that it is still optimal, as long as no estimate changes sides. 1 is the
-        paper's algorithm. The default is the exact one for any number of arms: few
-        programs have to be solved anyway, see below.
+        For how many informative duels a solution of the program may be used without a
+        proof that it is still optimal, as long as no estimate crosses 1/2. 1, the
+        default, is the paper's algorithm. It is the default for any number of arms,
+        because few programs have to be solved anyway; see the notes.
 
     Notes
     -----
-    **Rule.** As :class:`ECWRMED`, with another program: if the evidence does not
-    suffice for any estimated winner, the linear program of the lower bound (Eq. 3) is
-    solved for the estimated matrix, and every pair with less evidence than its optimum
-    requires is due, with the winner against itself. Forced draws, order, ties and
-    logarithms are those of ECW-RMED.
+    **Rule.** The rule is that of :class:`ECWRMED` with another program in its last
+    step. Forced duels, lists, ties and logarithms are the same. The *evidence* of a
+    pair is its number of duels times the divergence of its estimate from 1/2, over log
+    t.
 
-    If there are several estimated winners the cheapest one is taken, by the closed form
-    of ECW-RMED; both programs have the same value then (Theorem 6).
+    1. If the evidence proves that some arm is a winner, by the constraints of the lower
+       bound, only its self-duel is due, that is, in the next list.
+    2. Otherwise solve the linear program of the lower bound (Eq. 3) for the estimated
+       matrix. Every pair with less evidence than its optimum requires is due, and so is
+       the self-duel of the estimated winner.
 
-    **Assumptions.** None but that no pair ties. The constant is that of the lower bound
-    if the optimum is unique (Theorem 3), which no strongly consistent algorithm beats.
+    If there are several estimated winners, the one with the least cost is taken. The
+    cost is computed by the closed form of ECW-RMED, because both programs have the same
+    value then (Theorem 6).
 
-    **Programs.** The algorithm needs a program after nearly every duel, and nearly all
-    have the optimal basis of the one before. Whether that is still optimal is decided
-    exactly (``docs/theory/cw_rmed.md``; relative tolerance 1e-12) in :math:`O(K^3)`
-    operations of compiled code. Only if it is not, the run waits for HiGHS to solve the
-    program. ``programs_needed`` of the results counts the programs that the algorithm
-    needed with new estimates, ``programs_solved`` those that had to be solved.
+    **Assumptions.** No pair may tie. If the optimum of the program is unique, the
+    regret has the constant of the lower bound (Theorem 3). No strongly consistent
+    algorithm has a smaller one.
+
+    **Programs.** The algorithm needs a program after nearly every duel. Nearly all
+    programs have the same optimal basis as the one before. Whether the last basis is
+    still optimal is decided exactly, to a relative tolerance of 1e-12, in
+    :math:`O(K^3)` operations of compiled code. Only if it is not, the run waits until
+    HiGHS has solved the program. In the results, ``programs_needed`` counts the
+    programs that the algorithm needed with new estimates, and ``programs_solved`` those
+    that had to be solved. See ``docs/theory/cw_rmed.md``.
 
     With ``resolve_every=n``, n > 1, a basis is used without proof for fewer than n
-    informative duels after a solution. It is always feasible, so every list still
-    gathers enough evidence, but it may cost more than the optimum.
+    informative duels after a solution. It always satisfies the constraints, so enough
+    evidence is gathered, but it may cost more than the optimum.
 
-    The paper leaves open which of several optima is meant. Costs are changed by
-    relative amounts of up to 1e-6, no two alike
-    (`theory.copeland_program._basis.tilted_costs`), so that the optimum is unique and a
-    run does not depend on the path of the solver. If no optimum can be certified
-    (estimates so close to 1/2 that floating point does not suffice), the allocation of
-    ECW-RMED, which satisfies the constraints too, is used until the estimates change;
-    ``programs_failed`` counts these cases.
+    The paper does not say which of several optima is meant. Here all costs are changed
+    by different relative amounts of up to 1e-6
+    (`theory.copeland_program._basis.tilted_costs`). So the optimum is unique, and a run
+    does not depend on the path of the solver. If estimates are so close to 1/2 that no
+    optimum can be certified in floating point, the allocation of ECW-RMED is used until
+    the estimates change; it satisfies the constraints, too. ``programs_failed`` counts
+    these cases.
 
     References
     ----------

@@ -65,9 +65,10 @@ class CopelandRMED(KernelPolicy):
 class ECWRMED(CopelandRMED):
     r"""Efficient Copeland Winners Relative Minimum Empirical Divergence (ECW-RMED).
 
-    Solves a relaxed lower-bound program in closed form for the estimated matrix, and
-    compares the pairs that have less evidence than its solution requires. It needs no
-    Condorcet winner.
+    ECW-RMED computes how much evidence each pair needs, so that one arm is proved to be
+    a Copeland winner, and compares the pairs that have less. The amounts come from a
+    simplified version of the linear program of the lower bound, which has a solution in
+    closed form. The policy needs no Condorcet winner and no horizon.
 
     Use it if several arms may win and are equally good: it settles on the first winner
     that it finds. If two good arms are nearly tied, or if a single bad run matters, use
@@ -76,31 +77,57 @@ class ECWRMED(CopelandRMED):
     Parameters
     ----------
     alpha : float
-        3.0 in the paper.
+        Above 0. Factor of the forced duels: every pair has at least alpha sqrt(log t)
+        duels before round t (step 1 of the rule). 3.0 in the paper.
     beta : float
-        0.01 in the paper; 0 is nearly as good.
+        From 0. Factor of the distance from 1/2 below which an estimate counts as
+        undecided, so that its pair is compared at once (step 1). 0.01 in the paper; 0
+        is nearly as good.
     look_ahead : bool
         Skip self-duels without stepping through them; the duels are the same.
 
     Notes
     -----
-    **Rule.** The evidence of a pair is
-    :math:`n_{ij}\,\mathrm{KL}(\hat\mu_{ij},1/2)/\log t`. Logarithms are natural, and
-    :math:`\log t` and :math:`\log\log t` are replaced by 1 where they are smaller.
+    **Rule.** Let :math:`n_{ij}` be the number of duels of arms i and j, and
+    :math:`\hat\mu_{ij}` the share of them that i won. The *evidence* of the pair in
+    round t is :math:`n_{ij}\,\mathrm{KL}(\hat\mu_{ij},1/2)/\log t`, where KL is the
+    Kullback-Leibler divergence of two Bernoulli distributions. The lower bound says
+    which amounts of evidence prove that an arm is a Copeland winner. Logarithms are
+    natural, and :math:`\log t` and :math:`\log\log t` are replaced by 1 where they are
+    smaller.
 
-    1. If the evidence satisfies every constraint of the Copeland lower bound (Eq. 2)
-       for some estimated winner i, only the self-duel (i, i) is due.
-    2. Otherwise the efficient program (Eqs. 4 and 5; Theorem 5, in closed form) is
-       solved for the estimated matrix. Every pair with less evidence than it requires
-       is due, and the program's winner against itself.
-    3. Before each duel, a pair is compared out of turn if it has fewer than
-       :math:`\alpha\sqrt{\log t}` duels, or if its estimate is within
-       :math:`\beta/\log\log t` of 1/2, or exactly 1/2.
+    The policy works through a list of pairs, of which it plays one per round. The first
+    list has every pair once. Meanwhile it makes the list of the next pass. A pair is
+    *due* if it is to enter that list, and so is the self-duel of an arm. In each round:
+
+    1. *Forced duels.* If some pair has fewer than :math:`\alpha\sqrt{\log t}` duels,
+       play it in this round. So no wrong estimate stays for ever, because every pair is
+       compared again and again, though rarely. Also play a pair whose estimate is
+       exactly 1/2, or closer to 1/2 than :math:`\beta/\log\log t`, since it is unclear
+       which arm is the better one.
+    2. *Next pair.* If there is no such pair, play the next pair of the list. Then
+       decide by step 3 or 4 what is due.
+    3. *Enough evidence.* If the evidence satisfies every constraint of the Copeland
+       lower bound (Eq. 2 of the paper) for some estimated winner i, then i is proved to
+       be a winner. Only the self-duel (i, i) is due.
+    4. *Too little evidence.* Otherwise solve the efficient program (Eqs. 4 and 5, in
+       closed form by Theorem 5) for the estimated matrix. Every pair with less evidence
+       than its solution requires is due, and so is the self-duel of the estimated
+       winner for which the program costs the least.
+
+    For example, let arm 0 beat each of three others with probability 0.6. The efficient
+    program then requires one unit of evidence for each pair of arm 0, which is
+    :math:`\log t/\mathrm{KL}(0.6,1/2)=\log t/0.0201` duels. At :math:`t=10^4` these are
+    457 duels. As long as step 3 does not find enough evidence, a pair of arm 0 with
+    fewer duels is due. Once it does, arm 0 meets itself until :math:`\log t` has grown.
+    See ``docs/theory/ecw.md`` for the closed form.
 
     **Order and ties.** Pairs are in lexicographic order by position (the environment
-    shuffles the arms by default), then (i, i). Ties go to the lowest position.
+    shuffles the arms by default), and a self-duel comes after them. What is still to
+    come in this pass, or is in the next list already, does not enter again. Ties go to
+    the lowest position.
 
-    **Assumptions.** No pair may tie: with :math:`\beta>0` a tied pair is compared again
+    **Assumptions.** No pair may tie. With :math:`\beta>0` a tied pair is compared again
     and again, so that regret is linear unless these duels cost nothing. The theorem
     needs a unique optimum.
 

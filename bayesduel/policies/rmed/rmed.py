@@ -41,32 +41,38 @@ from theory.theorems import rmed1_bound
 class RMED1(KernelPolicy):
     r"""Relative Minimum Empirical Divergence, first version (RMED1).
 
-    Keeps every arm in play whose evidence against being the Condorcet winner is small,
-    and lets it meet the arm with the least evidence.
+    RMED1 measures for every arm how much evidence there is that it is not the Condorcet
+    winner. Arms with little evidence against them are compared further, usually with
+    the arm that has the least.
 
-    Use it with a Condorcet winner: its slope is optimal if duels with the winner are
+    Use it with a Condorcet winner. Its slope is optimal if duels with the winner are
     the cheapest evidence against every other arm. Without a Condorcet winner it never
     settles.
 
     Parameters
     ----------
     f_scale, f_power : float
-        f(K) = f_scale K^f_power; 0.3 K^1.01 in the paper.
+        The function f of the rule is f(K) = f_scale K^f_power; 0.3 K^1.01 in the paper.
     look_ahead : bool
         Skip self-duels without stepping through them; the duels are the same.
 
     Notes
     -----
-    **Rule.** :math:`I_i=\sum_jn_{ij}\,\mathrm{KL}(\hat\mu_{ij},1/2)`, over the arms j
-    that i does not beat (:math:`\hat\mu_{ij}\le1/2`), is the evidence against i being
-    the Condorcet winner. The arm i* has the least, I*. Natural logarithm.
+    **Rule.** Let :math:`\hat\mu_{ij}` be the share of the :math:`n_{ij}` duels of arms
+    i and j that i won. The evidence against arm i being the Condorcet winner is
+    :math:`I_i=\sum_jn_{ij}\,\mathrm{KL}(\hat\mu_{ij},1/2)`, a sum over the arms j that
+    i does not beat (:math:`\hat\mu_{ij}\le1/2`). The arm with the least evidence is
+    called i*, and its evidence I*. Logarithms are natural.
 
     1. Compare every pair once.
-    2. Pass through a list of arms l, at first all. Each l meets i*, if i* is among the
-       arms that l does not beat or if there is no such arm. Otherwise it meets the arm
-       against which it does worst.
-    3. Arms j with :math:`I_j-I^*\le\log t+f(K)` enter the next list,
-       :math:`f(K)=0.3K^{1.01}`.
+    2. Pass through a list of arms, which has all arms at first, and play one duel for
+       each arm l. If i* is among the arms that l does not beat, or if l beats all
+       others, l meets i*. Otherwise it meets the arm against which it does worst.
+    3. After every duel, the arms j with :math:`I_j-I^*\le\log t+f(K)` enter the list of
+       the next pass. Here :math:`f(K)=0.3K^{1.01}`.
+
+    An arm meets itself if it is i* and beats all others. So in the end the list has i*
+    alone, which meets itself until log t has grown enough for another arm.
 
     The list is in the order of the arms (the environment shuffles them by default).
     Ties of evidence, which are frequent at first, go to the arm that comes first. An
@@ -75,9 +81,9 @@ class RMED1(KernelPolicy):
 
     **Assumptions.** A Condorcet winner.
 
-    **Look-ahead.** While the list is i* alone only log t changes. The round at which
-    another arm enters is computed; that round is still a self-duel. The duels are the
-    same as round by round.
+    **Look-ahead.** While i* is alone in the list, only log t changes. The round at
+    which another arm enters is computed; that round is still a self-duel. The duels are
+    the same as round by round.
 
     References
     ----------
@@ -111,8 +117,8 @@ class RMED1(KernelPolicy):
 class RMED2(RMED1):
     r"""Relative Minimum Empirical Divergence, second version (RMED2).
 
-    As RMED1, but each arm meets the opponent that proves at the least cost that it is
-    not the winner.
+    RMED2 is RMED1 with another choice of opponents: each arm meets the opponent that
+    proves at the least cost that the arm is not the winner.
 
     Use it with a Condorcet winner, if the losers beat each other much more clearly than
     the winner beats them. Without a Condorcet winner it never settles.
@@ -120,30 +126,34 @@ class RMED2(RMED1):
     Parameters
     ----------
     f_scale, f_power : float
-        f(K) = f_scale K^f_power; 0.3 K^1.01 in the paper.
+        The function f of RMED1 is f(K) = f_scale K^f_power; 0.3 K^1.01 in the paper.
     alpha : float
-        Of the forced draws; 3 in the paper.
+        Above 0. Factor of the forced duels (step 1); 3 in the paper.
     numerator_floor : float
-        Smallest numerator of b_l; estimates may be negative early on. 0.01 as in the
-        authors' program; -1 for no floor, as in the paper.
+        Smallest numerator of the cost in step 2, whose estimate may be negative early
+        on. 0.01 as in the authors' program; -1 for no floor, as in the paper.
     look_ahead : bool
         Skip self-duels without stepping through them; the duels are the same.
 
     Notes
     -----
-    **Rule.** As :class:`RMED1`, with two changes (natural logarithms):
+    **Rule.** As :class:`RMED1`, with its estimates :math:`\hat\mu_{ij}`, its arm i* and
+    its lists, and with two changes (natural logarithms):
 
-    1. At the head of each pass every pair with fewer than :math:`\alpha\log\log t`
-       duels is compared, outside the lists, in lexicographic order, one at a time.
-    2. Arm l meets :math:`b_l`, the arm j with :math:`\hat\mu_{lj}<1/2` that minimizes
-       :math:`(\hat\mu_{i^*l}+\hat\mu_{i^*j}-1)/\mathrm{KL}(\hat\mu_{lj},1/2)`, instead
-       of RMED1's opponent, unless l met i* fewer than :math:`n_{l b_l}/\log\log t`
+    1. *Forced duels.* At the head of each pass every pair with fewer than
+       :math:`\alpha\log\log t` duels is compared, in lexicographic order, one per
+       round. These duels do not belong to the list.
+    2. *Opponent.* Arm l meets :math:`b_l` instead of RMED1's opponent. This is the arm
+       j with :math:`\hat\mu_{lj}<1/2` for which a duel with l costs the least regret
+       per evidence: it minimizes
+       :math:`(\hat\mu_{i^*l}+\hat\mu_{i^*j}-1)/\mathrm{KL}(\hat\mu_{lj},1/2)`. But l
+       meets RMED1's opponent if it has met i* fewer than :math:`n_{l b_l}/\log\log t`
        times.
 
-    The numerator, twice the regret of the pair, is estimated and has a floor. log log t
-    is taken at t >= 3 in the first change and at t >= 16, where it is about 1, in the
-    second. Both count duels when they are asked for, also those whose outcomes are not
-    there yet. Order of the list and ties are as in RMED1.
+    The numerator is twice the estimated regret of the pair, and has the floor
+    ``numerator_floor``. log log t is taken at t >= 3 in step 1, and at t >= 16, where
+    it is about 1, in step 2. Both steps count duels when they are asked for, also those
+    whose outcomes have not arrived. The order of the list and ties are as in RMED1.
 
     **Assumptions.** A Condorcet winner.
 
@@ -178,36 +188,37 @@ class RMED2(RMED1):
 class RMED2FH(RMED2):
     r"""Relative Minimum Empirical Divergence 2, fixed horizon (RMED2FH).
 
-    RMED2 made simple by a known horizon T: the opponents are fixed after a first phase.
+    RMED2FH is a simpler form of RMED2 for a known horizon T: the opponents of all arms
+    are fixed after a first phase.
 
     Use it with a Condorcet winner and a known horizon, to compare with RMED2.
 
     Parameters
     ----------
     f_scale, f_power : float
-        f(K) = f_scale K^f_power; 0.3 K^1.01 in the paper.
+        The function f of RMED1 is f(K) = f_scale K^f_power; 0.3 K^1.01 in the paper.
     alpha : float
-        Of the initial draws; 3 in the paper.
+        Above 0. Factor of the number of initial duels (step 1); 3 in the paper.
     numerator_floor : float
-        Smallest numerator of b_l, as in RMED2.
+        Smallest numerator of the cost of an opponent, as in RMED2.
     look_ahead : bool
         Skip self-duels without stepping through them; the duels are the same.
 
     Notes
     -----
-    **Rule.** As :class:`RMED2`, but (natural logarithms)
+    **Rule.** As :class:`RMED2`, with three changes (natural logarithms):
 
-    1. every pair is compared :math:`L=\max(1,\lceil\alpha\log\log T\rceil)` times at
-       first, in L sweeps over all pairs in lexicographic order (the paper has no
-       order);
-    2. then the opponents :math:`b_l` are computed once and for all, and no pair is
-       compared outside the lists any more;
-    3. arm l meets its :math:`b_l`, if l does not beat it, unless l met i* fewer than
-       :math:`n_{l b_l}/\log\log T` times.
+    1. At first every pair is compared :math:`L=\max(1,\lceil\alpha\log\log T\rceil)`
+       times, in L sweeps over all pairs in lexicographic order (the paper has no
+       order).
+    2. Then the opponents :math:`b_l` are computed once and for all. From here on no
+       duels are forced.
+    3. Arm l meets its :math:`b_l`, if l does not beat it. But l meets RMED1's opponent
+       if it has met i* fewer than :math:`n_{l b_l}/\log\log T` times.
 
     log log T is taken at T >= 3 in step 1 and at T >= 16 in step 3. Duels count when
-    they are asked for; the opponents wait for the outcomes of all initial duels. Order
-    of the lists and ties are as in RMED1.
+    they are asked for. The opponents are computed when the outcomes of all initial
+    duels have arrived. The order of the lists and ties are as in RMED1.
 
     **Assumptions.** A Condorcet winner, and a known horizon.
 

@@ -34,47 +34,51 @@ class ChoiceState(NamedTuple):
 class ChoiceBandits(SubsetPolicy):
     r"""Sets around an anchor, WBA: the winner beats all others of its set.
 
-    Offers an anchor and arms that still compete with the best one. It looks for the arm
-    that is chosen most in every set with it (a generalized Condorcet winner).
+    WBA looks for the arm that is chosen most in every set with it, a generalized
+    Condorcet winner. It offers sets of one arm, the *anchor*, with other arms that
+    still compete with the best one.
 
     Use it if such an arm exists and each choice names one arm of the set.
 
     Parameters
     ----------
     f_scale, f_power : float
-        f(n) = f_scale n^f_power, as in RMED1.
+        The function f of the rule is f(n) = f_scale n^f_power, as in RMED1.
     look_ahead : bool
-        Play rounds with one arm in one go.
+        Play consecutive rounds with the same single arm in one step.
 
     Notes
     -----
-    **Rule.** :math:`w_{ij}` counts choices of i in sets with i and j, and
-    :math:`n_{ij}` choices of i or j.
-    :math:`I_i=\sum_jn_{ij}\,\mathrm{KL}(w_{ij}/n_{ij},1/2)`, over the arms j that i
-    does not beat; i* has the smallest, I*. Natural logarithm. In each round:
+    **Rule.** n is the number of arms, and k the largest size of a set. :math:`w_{ij}`
+    counts choices of i in sets with i and j, and :math:`n_{ij}` choices of i or j. The
+    evidence against arm i is :math:`I_i=\sum_jn_{ij}\,\mathrm{KL}(w_{ij}/n_{ij},1/2)`,
+    a sum over the arms j that i does not beat. The arm with the least evidence is i*,
+    and its evidence is I*. Logarithms are natural. In each round:
 
-    1. Take an anchor a from a list.
-    2. If the opponent m of a, as in RMED1, is a itself, offer {a}.
-    3. Otherwise offer a, m, and arms j with :math:`I_j-I^*\le\log t+f(n)` by increasing
-       :math:`I_j`, ties at random, up to k arms.
-    4. Arms that satisfy this after the round enter the next list.
+    1. *Anchor.* Take the next anchor a from a list of arms.
+    2. *Set.* Find the opponent m of a, as in RMED1. If m is a itself, offer {a}.
+       Otherwise offer a and m, and fill the set up to k arms with arms j for which
+       :math:`I_j-I^*\le\log t+f(n)`, those with the smallest :math:`I_j` first. Ties
+       are broken at random.
+    3. *Next list.* Arms that satisfy this inequality after the round enter the next
+       list of anchors.
 
     The recommendation is i*.
 
     **Source of the rule.** The exact pseudo-code of the paper could not be consulted.
-    This is RMED1 (:class:`~bayesduel.policies.RMED1`) for sets, and equal to it for k =
-    2 but for its first sweep over all pairs. It keeps what the paper establishes: only
-    pairwise numbers of choices are used, and sets consist of arms that still compete
-    with the best one.
+    This is RMED1 (:class:`~bayesduel.policies.RMED1`) for sets. For k = 2 the two are
+    equal but for the first sweep of RMED1 over all pairs. The rule has the properties
+    that the paper establishes: it uses only the numbers of choices by pairs, and its
+    sets consist of arms that still compete with the best one.
 
     **Look-ahead.** The rounds in which {i*} is offered until another arm enters are one
     event.
 
     References
     ----------
-    A. Agarwal, N. Johnson, S. Agarwal, "Choice Bandits", NeurIPS 2020. J. Komiyama,
-    J. Honda, H. Kashima, H. Nakagawa, "Regret Lower Bound and Optimal Algorithm in
-    Dueling Bandit Problem", COLT 2015, Algorithms 1 and 2.
+    A. Agarwal, N. Johnson, S. Agarwal, "Choice Bandits", NeurIPS 2020. J. Komiyama, J.
+    Honda, H. Kashima, H. Nakagawa, "Regret Lower Bound and Optimal Algorithm in Dueling
+    Bandit Problem", COLT 2015, Algorithms 1 and 2.
 
     Examples
     --------

@@ -30,31 +30,33 @@ if TYPE_CHECKING:
 class CombinatorialUCB(CountingPolicy):
     r"""UCB for sets of independent arms, CUCB and CombUCB1.
 
-    Offers the arms with the largest upper confidence bounds of their own rewards.
+    In each round these policies offer the arms with the largest upper confidence bounds
+    on their own mean rewards. Other arms of the set are not taken into account.
 
-    Use ``cucb`` for choices from sets if no single run may fail; its assumption was
-    false in several worlds where it did well. Use ``combucb1`` if each arm of the set
-    earns by itself.
+    Use ``cucb`` for choices from sets if no single run may go wrong; in several worlds
+    it did well although its assumption was false. Use ``combucb1`` if each arm of the
+    set earns a reward by itself.
 
     Parameters
     ----------
     scale : float
-        3/2 in both papers.
+        Factor s of the confidence bounds; 3/2 in both papers.
     previous_round : bool
         log(t - 1) in place of log t: CombUCB1.
     cap : bool
         Cap indices at 1 (ties at random).
     look_ahead : bool
-        Play rounds that cannot change the set in one go.
+        Play consecutive rounds that cannot change the set in one step.
 
     Notes
     -----
-    **Rule.** With :math:`C_i` the rewards of arm i in :math:`N_i` offers, in round t
-    (natural logarithm):
+    **Rule.** k is the size of a set. Arm i has been offered :math:`N_i` times, with the
+    total reward :math:`C_i`. In round t (natural logarithm):
 
-    1. Offer arms that were never offered. This is the initialization of both papers.
-    2. Otherwise offer the k arms with the largest :math:`C_i/N_i+\sqrt{s\log t/N_i}`, s
-       being ``scale``. Ties at random.
+    1. If there are arms that were never offered, offer them. This is the initialization
+       of both papers.
+    2. Otherwise offer the k arms with the largest index :math:`C_i/N_i+\sqrt{s\log
+       t/N_i}`, where s is ``scale``. Ties are broken at random.
 
     t counts all rounds. CombUCB1 has log(t - 1) instead (``previous_round``), never
     below log 1. With ``cap`` an index is at most 1, as in the journal version of CUCB.
@@ -62,8 +64,8 @@ class CombinatorialUCB(CountingPolicy):
 
     **Assumptions.** Rewards in [0, 1], each arm independent of the others in the set.
 
-    **Look-ahead.** A set is offered for as many rounds at once as it surely has the
-    largest indices, whatever the rewards.
+    **Look-ahead.** It is computed for how many rounds a set surely has the largest
+    indices, whatever the rewards. The set is offered for all these rounds at once.
 
     References
     ----------

@@ -51,40 +51,44 @@ class Beliefs(NamedTuple):
 class ESCB(SubsetPolicy):
     r"""The set with the largest index of sets, for independent arms.
 
-    Computes an index for whole sets instead of single arms, which is tighter and
-    slower.
+    ESCB computes an upper confidence bound on the total reward of each whole set, and
+    offers the set with the largest one. This bound is tighter than the sum of the
+    bounds of single arms, and slower to compute.
 
-    Use it if each arm of the set earns by itself and there are few sets.
+    Use it if each arm of the set earns a reward by itself and there are few sets.
 
     Parameters
     ----------
     index : {1, 2}
-        ESCB-1 or ESCB-2; index 1 takes some sixty times as long.
+        ESCB-1 or ESCB-2. ESCB-1 takes about sixty times as long.
     most_sets : int
-        Sets up to which all are compared.
+        Number of sets up to which all sets are compared.
 
     Notes
     -----
-    **Rule.** With means :math:`m_i` of :math:`N_i` rewards and :math:`f=\log
-    t+4k\log\log t` (log log of at least 3, f at least 0), offer the set M of k arms
-    with the largest index:
+    **Rule.** Arm i has been offered :math:`N_i` times and has the mean reward
+    :math:`m_i`. Let :math:`f=\log t+4k\log\log t` (natural logarithms, log log of at
+    least 3, f at least 0). In each round offer the set of k arms with the largest
+    index:
 
-    - ``index=2``: :math:`\sum m_i+\sqrt{(f/2)\sum1/N_i}`.
-    - ``index=1``: the largest :math:`\sum q_i` with :math:`\sum
+    - ``index=2``: :math:`\sum m_i+\sqrt{(f/2)\sum1/N_i}`, sums over the arms of the
+      set.
+    - ``index=1``: the largest :math:`\sum q_i` of all q with :math:`\sum
       N_i\,\mathrm{KL}(m_i,q_i)\le f`.
 
-    Arms never offered come first. Of sets with equal indices (up to a relative 1e-12)
-    each is equally likely. Natural logarithm. The recommendation is the k arms with the
+    Arms that were never offered come first. If several sets have equal indices (up to a
+    relative 1e-12), each is equally likely. The recommendation is the k arms with the
     largest means.
 
     **Assumptions.** Rewards in [0, 1], each arm independent of the others in the set.
 
-    **Many sets.** Indices are no sums over arms, so the k best arms by some number are
-    not exact: all sets are compared as long as there are at most ``most_sets``. Beyond
-    that the choice is a heuristic: two starts (the largest :math:`m_i`, and the largest
-    :math:`m_i+\sqrt{f/(2N_i)}`) are each improved by the best swap of two arms, ties at
-    random, until no swap helps, and the better one is taken. That reaches some of the
-    best sets only.
+    **Many sets.** The index of a set is no sum over its arms. So the best set is in
+    general not that of the k best arms by some number, and all sets are compared as
+    long as there are at most ``most_sets``. With more sets the choice is a heuristic.
+    It starts from two sets: the arms with the largest :math:`m_i`, and those with the
+    largest :math:`m_i+\sqrt{f/(2N_i)}`. Each is improved by the best swap of two arms,
+    ties at random, until no swap helps. The better result is taken. It need not be the
+    best set.
 
     References
     ----------

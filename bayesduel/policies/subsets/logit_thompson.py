@@ -22,12 +22,13 @@ MOST_SETS = 1000
 class LogitThompson(OfferingPolicy, KernelPolicy):
     r"""Posterior sampling for multinomial logit with a normal prior of utilities.
 
-    Draws utilities from the posterior of all choices so far, and offers the arms with
-    the largest.
+    Logit-TS is Thompson sampling for choices from sets. In each round it draws the
+    utilities of all arms from their posterior given all choices so far, and offers the
+    arms with the largest draws.
 
     Use it if choices follow a multinomial logit and no arm needs to be skipped by
-    "nothing". It is in none of the papers followed here; :class:`MNLThompson` draws
-    from Beta distributions per arm, once per epoch.
+    "nothing". It is in none of the papers followed here. :class:`MNLThompson` draws
+    from a Beta distribution per arm instead, once per epoch.
 
     Parameters
     ----------
@@ -39,17 +40,20 @@ class LogitThompson(OfferingPolicy, KernelPolicy):
 
     Notes
     -----
-    **Rule.** :math:`v_i=\exp(u_i)`, :math:`u_i\sim\mathrm{Normal}(0,s^2)`, s being
-    ``prior_scale``: the model :class:`bayesduel.models.MultinomialLogit`, or any other
-    model of choices with utilities. In each round:
+    **Rule.** In the multinomial logit an arm is chosen from a set with a probability
+    proportional to :math:`v_i=\exp(u_i)`. The prior of the utilities is
+    :math:`u_i\sim\mathrm{Normal}(0,s^2)`, where s is ``prior_scale``. This is the model
+    :class:`bayesduel.models.MultinomialLogit`; any other model of choices with
+    utilities can replace it. In each round:
 
-    1. Approximate the posterior of all choices of all sets by a normal distribution
-       around the mode (Newton's method from the last mode).
-    2. Draw one vector of utilities from it.
-    3. Offer the k arms with the largest, which is the best set for equal revenues.
+    1. Approximate the posterior given all choices by a normal distribution around its
+       mode. The mode is found by Newton's method from the last mode.
+    2. Draw one vector of utilities from this distribution.
+    3. Offer the k arms with the largest utilities. This is the best set for equal
+       revenues.
 
     Choices are kept per set, so there may be at most 1000 sets. The recommendation is
-    the k arms with the largest utilities at the mode; ties at random.
+    the k arms with the largest utilities at the mode. Ties are broken at random.
 
     **Assumptions.** The model. No theorem is known.
 

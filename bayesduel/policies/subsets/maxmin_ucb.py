@@ -61,38 +61,39 @@ class WinsPolicy(SubsetPolicy):
 class MaxMinUCB(WinsPolicy):
     r"""Sets of arms that may be best and challenge each other most.
 
-    Breaks choices into comparisons, and fills the set with arms that may beat those
-    already in it.
+    MaxMin-UCB turns each choice into comparisons of pairs, and computes upper
+    confidence bounds for them. It fills the set with arms that may be the best one and
+    may beat the arms that are already in the set. In the end it offers one arm alone.
 
-    Use it if choices imply comparisons between the arms of a set. A single arm is
-    offered alone in the end, so the sets have at most k arms.
+    Use it if choices imply comparisons between the arms of a set, and sets may have
+    fewer than k arms.
 
     Parameters
     ----------
     alpha : float
-        Above 1/2.
+        Width of the confidence bounds, above 1/2.
     look_ahead : bool
-        Play rounds with one arm in one go.
+        Play consecutive rounds with the same single arm in one step.
 
     Notes
     -----
-    **Rule.** The chosen arm (of a ranking: each ranked one) beats every offered arm
-    behind it. With :math:`w_{ij}` comparisons won out of :math:`n_{ij}`,
-    :math:`u_{ij}=w_{ij}/n_{ij}+\sqrt{\alpha\log t/n_{ij}}` (natural logarithm), and 2
-    if there are none. In each round:
+    **Rule.** The chosen arm beats every other arm of the set. In a ranking each ranked
+    arm beats every arm behind it. Let arm i have won :math:`w_{ij}` of :math:`n_{ij}`
+    comparisons with j. The upper bound is :math:`u_{ij}=w_{ij}/n_{ij}+\sqrt{\alpha\log
+    t/n_{ij}}` (natural logarithm), and 2 without comparisons. In each round:
 
-    1. The candidates are the arms i with :math:`u_{ij}>1/2` for all j. If there is
-       none, any one arm stands for them.
-    2. Draw the first arm of the set uniformly among them.
-    3. Add the candidate with the largest minimum of u against the set, ties at random,
-       until k arms or all candidates are in.
+    1. *Candidates.* These are the arms i with :math:`u_{ij}>1/2` for all j. If there is
+       none, one arm, any of them, is taken instead.
+    2. *First arm.* Draw the first arm of the set uniformly from the candidates.
+    3. *Fill up.* Add the candidate whose smallest u against the arms of the set is
+       largest, ties at random. Repeat this until the set has k arms or all candidates.
 
-    A single candidate is offered alone, which costs and teaches nothing. The
-    recommendation is the arm that beats the most others. That the first arm is uniform
-    is a choice made here.
+    A single candidate is offered alone. Such a round costs nothing and gives no
+    information. The recommendation is the arm that beats the most others. The uniform
+    draw of the first arm is a choice made here.
 
-    **Look-ahead.** The rounds in which one arm is alone are one event: only log t
-    changes, and the round at which another arm joins is known.
+    **Look-ahead.** The rounds in which one arm is alone are one event. Only log t
+    changes in them, and the round at which another arm joins is computed.
 
     References
     ----------
@@ -132,9 +133,10 @@ class MaxMinUCB(WinsPolicy):
 
 @register("rec-maxmin-ucb", acronym="Rec-MaxMin-UCB")
 class RecursiveMaxMinUCB(WinsPolicy):
-    r"""Rec-MaxMin-UCB: sets of exactly k arms, filled up level by level.
+    """Rec-MaxMin-UCB: sets of exactly k arms, filled up level by level.
 
-    As :class:`MaxMinUCB`, for worlds in which sets must have k arms.
+    It is :class:`MaxMinUCB` for worlds in which sets must have k arms. If there are
+    fewer candidates, the set is filled up from the best of the other arms.
 
     Use it if choices are full rankings, as in the paper. With winners only it learns
     more slowly.
@@ -142,20 +144,21 @@ class RecursiveMaxMinUCB(WinsPolicy):
     Parameters
     ----------
     alpha : float
-        Above 1/2.
+        Width of the confidence bounds, above 1/2.
 
     Notes
     -----
-    **Rule.** Statistics and the building of a set are those of :class:`MaxMinUCB`.
+    **Rule.** Comparisons and upper bounds u are those of :class:`MaxMinUCB`, and a set
+    is built in the same way. In each round:
 
-    1. Fill the set with arms that may be best.
-    2. If there are fewer than k, fill it up from the arms that may be best among the
-       others, and so on.
-    3. If no arm may be best (every one surely loses to another), take the arm with the
-       largest minimum of u.
+    1. Fill the set with arms that may be the best of all.
+    2. If it has fewer than k arms, fill it up with arms that may be the best of those
+       that are left. Repeat this until it has k arms.
+    3. If no arm that is left may be the best, because every one surely loses to
+       another, add the arm with the largest minimum of u.
 
-    The recommendation is the k arms that beat the most others; ties by the share of
-    comparisons won.
+    The recommendation is the k arms that beat the most others. Ties are broken by the
+    share of comparisons won.
 
     References
     ----------

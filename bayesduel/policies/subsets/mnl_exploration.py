@@ -34,43 +34,46 @@ class OptimisticState(NamedTuple):
 class MNLExploration(EpochPolicy):
     r"""Optimistic assortments in epochs, for multinomial logit.
 
-    Offers the best set under upper confidence bounds of the weights of the arms, until
-    nobody chooses.
+    The policy computes an upper confidence bound on the weight of each arm, and finds
+    the set that would be the best one with these weights. It offers this set until
+    nobody chooses, and then updates the bounds.
 
     Use it to compare with MNL-TS, which has less regret.
 
     Parameters
     ----------
     scale : float
-        48 in the paper.
+        Factor s of the confidence bounds; 48 in the paper.
     init_index : {"inf", "one"}
-        Index of an arm never offered.
+        Index of an arm that was never offered.
     cap : bool
-        Cap indices at 1, which v_i <= 1 allows (not in the paper; ties at random).
+        Cap indices at 1, which is right if v_i <= 1 (not in the paper; ties at random).
     look_ahead : bool
-        Play epochs in one go.
+        Play an epoch in one step.
 
     Notes
     -----
-    **Rule.** An epoch offers one set until nobody chooses. After epoch l, arm i has
-    :math:`n_i` epochs, :math:`V_i` purchases in them and :math:`m_i=V_i/n_i`. With
-    :math:`L=s\log(\sqrt n\,l+1)`, s being ``scale`` (natural logarithm):
+    **Rule.** An *epoch* offers one set until nobody chooses. Up to the end of epoch l,
+    arm i was offered in :math:`n_i` epochs and was purchased :math:`V_i` times in them,
+    :math:`m_i=V_i/n_i` times per epoch. Let :math:`L=s\log(\sqrt n\,l+1)`, where s is
+    ``scale`` and n the number of arms (natural logarithm). At the start of an epoch:
 
-    1. The index of an arm is :math:`m_i+\sqrt{m_iL/n_i}+L/n_i`.
-    2. Offer the set with the largest expected revenue :math:`\sum r_iv_i/(1+\sum v_i)`
-       under the indices, at most k arms (exactly k with equal revenues). Ties at
-       random.
+    1. Compute the index of every arm, :math:`m_i+\sqrt{m_iL/n_i}+L/n_i`.
+    2. Offer the set with the largest expected revenue :math:`\sum r_iv_i/(1+\sum v_i)`,
+       with the indices as the weights :math:`v_i`, of at most k arms (exactly k with
+       equal revenues). Ties are broken at random.
 
-    The recommendation is the set of largest expected revenue under the means
-    :math:`m_i`.
+    The recommendation is the set with the largest expected revenue if :math:`m_i` are
+    the weights.
 
-    **Assumptions.** Multinomial logit with weights :math:`v_i\le1` of that of choosing
-    nothing.
+    **Assumptions.** Multinomial logit, where no weight :math:`v_i` is larger than that
+    of choosing nothing, which is 1.
 
-    **Deviation.** In the paper arms never offered keep the index 1, far below the
-    indices of offered ones for about a thousand epochs: taken literally, the first k
-    arms are repeated all that time. Here such arms come first, which leaves the
-    argument by optimism intact. ``init_index="one"`` gives the published rule.
+    **Deviation.** In the paper an arm that was never offered keeps the index 1. This is
+    far below the indices of the other arms for about a thousand epochs. Taken
+    literally, the first k arms are repeated all that time. Here such arms come first,
+    and the argument by optimism remains valid. ``init_index="one"`` gives the published
+    rule.
 
     **Look-ahead.** An epoch is one event; the distribution is the same as round by
     round.

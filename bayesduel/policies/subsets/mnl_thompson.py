@@ -35,8 +35,8 @@ class SampledState(NamedTuple):
 class MNLThompson(EpochPolicy):
     r"""Thompson sampling in epochs for multinomial logit, MNL-TS.
 
-    Draws the weights of the arms from Beta distributions, and offers the best set until
-    nobody chooses.
+    MNL-TS draws the weights of the arms from their posterior, and finds the best set
+    for these weights. It offers this set until nobody chooses, and then draws again.
 
     Use it for choices from sets that one may decline. It had the least regret in all
     six worlds where it could play, also where its assumption is false; there a few runs
@@ -47,33 +47,35 @@ class MNLThompson(EpochPolicy):
     variant : {"beta", "correlated"}
         How weights are drawn.
     look_ahead : bool
-        Play epochs in one go.
+        Play an epoch in one step.
 
     Notes
     -----
-    **Rule.** An epoch offers one set until nobody chooses. Purchases of an arm per
-    epoch are geometric with success probability :math:`1/(1+v_i)`, so that Beta
-    distributions are conjugate. With :math:`n_i` = 1 + epochs of arm i and :math:`V_i`
-    = 1 + its purchases, at the start of each epoch:
+    **Rule.** An *epoch* offers one set until nobody chooses. The number of purchases of
+    an arm in an epoch has a geometric distribution with success probability
+    :math:`1/(1+v_i)`, where :math:`v_i` is its weight. So Beta distributions are
+    conjugate. Let :math:`n_i` be 1 plus the number of epochs of arm i, and :math:`V_i`
+    1 plus the number of its purchases. At the start of each epoch:
 
-    1. Draw :math:`\theta_i\sim\mathrm{Beta}(n_i,V_i)` independently;
-       :math:`v_i=1/\theta_i-1` (``variant="beta"``, Algorithm 1).
-    2. Offer the set with the largest expected revenue under these weights, at most k
+    1. Draw :math:`\theta_i\sim\mathrm{Beta}(n_i,V_i)` independently for all arms, and
+       set :math:`v_i=1/\theta_i-1` (``variant="beta"``, Algorithm 1).
+    2. Offer the set with the largest expected revenue for these weights, of at most k
        arms (exactly k with equal revenues).
 
-    The recommendation is the set of largest expected revenue under the mean purchases
-    per epoch.
+    The recommendation is the set with the largest expected revenue if the mean
+    purchases per epoch are the weights.
 
     **The form with a regret bound.** With ``variant="correlated"`` each arm is first
-    offered alone in one epoch. Then :math:`v_i=m_i+\theta s_i` with one :math:`\theta`
-    for all arms, the largest of k standard normal numbers, :math:`m_i=V_i/n_i` and
-    :math:`s_i=\sqrt{50m_i(m_i+1)/n_i}+75\sqrt{\log(Tk)}/n_i`. With equal revenues the
-    set has the k largest :math:`v_i`, also if :math:`\theta` is so low that some are
-    negative. With others a negative weight counts as 0, and such arms fill the places
-    that are left, those with the largest :math:`v_i` first, if they earn as much as the
-    set does. Ties at random. It needs T. Natural logarithm.
+    offered alone in one epoch. After that, :math:`v_i=m_i+\theta s_i` with
+    :math:`m_i=V_i/n_i` and :math:`s_i=\sqrt{50m_i(m_i+1)/n_i}+75\sqrt{\log(Tk)}/n_i`.
+    The same :math:`\theta` is used for all arms; it is the largest of k standard normal
+    numbers. With equal revenues the set has the k largest :math:`v_i`, even if
+    :math:`\theta` is so low that some are negative. With other revenues a negative
+    weight counts as 0. Arms with such weights fill the places that are left, those with
+    the largest :math:`v_i` first, if they earn as much as the set does. Ties are broken
+    at random. This form needs the horizon T. Logarithms are natural.
 
-    **Assumptions.** Multinomial logit. That nobody chooses must happen.
+    **Assumptions.** Multinomial logit. It must be possible that nobody chooses.
 
     **Look-ahead.** An epoch is one event; the distribution is the same as round by
     round.

@@ -12,14 +12,14 @@ from bayesduel.policies.subsets._reward_counts import CountingPolicy, RewardCoun
 
 @register("random-subsets", acronym="Random subsets")
 class RandomSubsets(CountingPolicy):
-    r"""Offers k arms uniformly at random in every round.
+    """Offers k arms uniformly at random in every round.
 
-    Use it as a yardstick.
+    Use it as a yardstick for other policies.
 
     Notes
     -----
     **Rule.** Draw k arms uniformly at random in each round. The recommendation is the k
-    arms with the largest mean reward; ties at random.
+    arms with the largest mean reward. Ties are broken at random.
 
     Examples
     --------

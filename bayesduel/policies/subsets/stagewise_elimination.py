@@ -37,6 +37,9 @@ class StageState(NamedTuple):
 class StagewiseElimination(SubsetPolicy):
     r"""Uniform play in stages, accepting and rejecting arms by confidence intervals.
 
+    In each stage all undecided arms are offered equally often. Then arms that surely
+    belong to the best k are accepted, and arms that surely do not are rejected.
+
     Use it for independent arms or random utilities. In worlds without a total order an
     arm of the best set can be rejected, and the regret is then linear.
 
@@ -45,30 +48,34 @@ class StagewiseElimination(SubsetPolicy):
     delta : float
         Probability of a wrong decision; 0 stands for 1/T (needs T).
     radius : {"hoeffding", "bernstein"}
-        "bernstein": sqrt(2 v L/M) + 7 L/(3 (M - 1)) with L = log(8 n s^2/delta),
-        M = 2^s and v = m (1 - m).
+        Half the width of a confidence interval. "hoeffding" is that of the rule,
+        "bernstein": sqrt(2 v L/M) + 7 L/(3 (M - 1)) with L = log(8 n s^2/delta), M =
+        2^s and v = m (1 - m).
     look_ahead : bool
-        Play the rounds after the last decision in one go.
+        Play the rounds after the last decision in one step.
 
     Notes
     -----
-    **Rule.** In stage s (natural logarithm):
+    **Rule.** n is the number of arms, and k the size of a set. In stage s = 1, 2, ...
+    (natural logarithm):
 
-    1. Repeat :math:`2^s` times: cut the undecided arms, in random order, into blocks of
-       k, and offer each block. A last block that is too short is filled up with
-       accepted arms, then rejected ones, then other undecided ones, at random. Rewards
-       of a block's own arms are counted.
-    2. With k' places left, mean :math:`m_i` of :math:`2^s` rewards and radius
-       :math:`\rho=\sqrt{\log(4ns^2/\delta)/(2\cdot2^s)}`, accept arms with
-       :math:`m_i-\rho>m_j+\rho`, j being the arm with the (k' + 1)-th largest mean.
-       Reject arms with :math:`m_i+\rho<m_j-\rho`, j that with the k'-th largest.
-    3. When k arms are accepted, or no more than k' undecided ones are left, these are
-       played for ever.
+    1. *Offer.* Repeat :math:`2^s` times: divide the undecided arms, in random order,
+       into blocks of k, and offer each block. If the last block is too short, fill it
+       up with accepted arms, then rejected ones, then other undecided ones, at random.
+       Only rewards of a block's own arms are counted.
+    2. *Decide.* Let k' be the number of places that are not taken by accepted arms. Arm
+       i has the mean :math:`m_i` of its :math:`2^s` rewards. The radius is
+       :math:`\rho=\sqrt{\log(4ns^2/\delta)/(2\cdot2^s)}`. Accept an arm if
+       :math:`m_i-\rho>m_j+\rho`, where j is the arm with the (k' + 1)-th largest mean.
+       Reject it if :math:`m_i+\rho<m_j-\rho`, where j is the arm with the k'-th largest
+       mean.
+    3. *The end.* When k arms are accepted, or no more than k' undecided ones are left,
+       these are offered for ever.
 
     The recommendation is the accepted arms, filled up by the means of the last stage.
 
-    **Assumptions.** Independent arms or random utilities. The structure is the paper's;
-    the radii and the order in which blocks are filled up are choices made here.
+    **Assumptions.** Independent arms or random utilities. The structure is the paper's.
+    The radii and the order in which blocks are filled up are choices made here.
 
     **Look-ahead.** The rounds after the last decision are one event.
 

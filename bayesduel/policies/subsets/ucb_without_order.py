@@ -32,39 +32,41 @@ if TYPE_CHECKING:
 class UCBWithoutOrder(CountingPolicy):
     r"""The index rule that needs no total order of the arms.
 
-    Offers the arms with the largest upper confidence bounds, with the horizon in the
-    bounds.
+    In each round it offers the arms with the largest upper confidence bounds on their
+    rewards. The bounds depend on the horizon, and not on the round.
 
-    Use it for choices from sets if a theorem must hold whatever stands beside an arm.
-    It has 19 to 30 % more regret than CUCB.
+    Use it for choices from sets if a theorem must hold even where the reward of an arm
+    depends on the other arms of the set. It has 19 to 30 % more regret than CUCB.
 
     Parameters
     ----------
     alpha : float
         Width of the index; 2 in the paper.
     largest_reward : float
-        Bmax (Section 6.2).
+        Bmax, the largest possible reward (Section 6.2).
     look_ahead : bool
-        Play rounds that cannot change the set in one go.
+        Play consecutive rounds that cannot change the set in one step.
 
     Notes
     -----
-    **Rule.** With :math:`C_i` the rewards of arm i in :math:`N_i` offers, B = Bmax
-    and T the horizon (natural logarithm), in each round:
+    **Rule.** k is the size of a set, T the horizon, and B = Bmax. Arm i has been
+    offered :math:`N_i` times, with the total reward :math:`C_i`. Logarithms are
+    natural. In each round:
 
-    1. Offer arms that were never offered.
-    2. Otherwise offer the k arms with the largest :math:`C_i/N_i+B\sqrt{\alpha\log
-       T/N_i}`. Ties at random.
+    1. If there are arms that were never offered, offer them.
+    2. Otherwise offer the k arms with the largest index
+       :math:`C_i/N_i+B\sqrt{\alpha\log T/N_i}`. Ties are broken at random.
 
-    Only indices of offered arms change, because the horizon is in them and not the
-    round (Algorithm 1). The recommendation is the k arms with the largest indices.
+    Only the indices of offered arms change, because they contain the horizon and not
+    the round (Algorithm 1). The recommendation is the k arms with the largest indices.
 
-    **Assumptions.** :math:`\alpha\ge2`, and an arm of the best set is chosen at least
-    as often in every other set (a warning names a set in which it is not). A known
-    horizon.
+    **Assumptions.** :math:`\alpha\ge2`, and a known horizon. An arm of the best set is
+    chosen at least as often in every other set; a warning names a set in which it is
+    not.
 
-    **Look-ahead.** A set is offered for as many rounds at once as it surely has the
-    largest indices, whatever the rewards; sets have the same distribution.
+    **Look-ahead.** It is computed for how many rounds a set surely has the largest
+    indices, whatever the rewards. The set is offered for all these rounds at once. The
+    sets have the same distribution as round by round.
 
     References
     ----------

@@ -75,27 +75,32 @@ from theory.theorems import double_thompson_bound, double_thompson_refined_bound
 class DoubleThompson(KernelPolicy):
     r"""Double Thompson Sampling (D-TS, D-TS+, pure D-TS, BT-TS).
 
-    Draws both arms of a duel from the posterior of the preferences, and excludes arms
-    and opponents that confidence bounds rule out. It needs no Condorcet winner, no
-    horizon and no tuning.
+    Double Thompson Sampling chooses both arms of a duel by draws from the posterior
+    distribution of the preferences. Confidence bounds exclude two kinds of arms: first
+    arms that can no longer be Copeland winners, and opponents that are already known to
+    beat the first arm. The policy needs no Condorcet winner, no horizon and no tuning.
 
-    Use ``d-ts+`` if you know nothing about the preferences; ``d-ts`` is as good with a
-    Condorcet winner, and the usual choice with late answers. Use ``bt-ts`` if all arms
-    lie on one scale of quality, as in ratings.
+    Use ``d-ts+`` if you know nothing about the preferences. With a Condorcet winner
+    ``d-ts`` is as good, and it is the usual choice if answers arrive late. Use
+    ``bt-ts`` if all arms lie on one scale of quality, as in ratings.
 
-    - ``d-ts``: ties among first arms are broken at random.
-    - ``d-ts+``: ties are broken in favor of the arm with the least estimated regret.
-    - ``pure-d-ts``: no confidence bounds.
-    - ``bt-ts``: pure D-TS with a Bradley-Terry posterior.
+    The four names differ in these points:
+
+    - ``d-ts``: if several arms may be the first one, one of them is drawn at random.
+    - ``d-ts+``: of these arms, the one with the least estimated regret is taken, by the
+      formula in the rule.
+    - ``pure-d-ts``: there are no confidence bounds, and no arm is excluded.
+    - ``bt-ts``: pure D-TS with the posterior of a Bradley-Terry model.
 
     Parameters
     ----------
     alpha : float
-        Width of the confidence bounds, > 1/2 in the theory; 0.51 in the paper.
+        Width of the confidence bounds. The theory needs more than 1/2; the paper takes
+        0.51.
     tie_break : {"random", "regret"}
-        Among first arms with equally many sampled votes: uniformly at random (D-TS), or
-        the one with the least estimated regret (D-TS+, Section 4.3 of Wu and Liu;
-        remaining ties at random).
+        Which first arm is taken if several beat equally many arms in the draw: one at
+        random (D-TS), or the one with the least estimated regret (D-TS+, Section 4.3 of
+        Wu and Liu; remaining ties at random).
     elimination : bool
         Use the confidence bounds. Without them (pure D-TS, Appendix D.2.4 of Wu and
         Liu) regret is linear when a Copeland winner loses to some arm.
@@ -110,40 +115,59 @@ class DoubleThompson(KernelPolicy):
 
     Notes
     -----
-    **Rule.** Of a pair of arms, :math:`w_{ij}` counts the duels that i won against j,
-    :math:`n_{ij}` all duels, and :math:`u_{ij}=w_{ij}/n_{ij}+\sqrt{\alpha\log
-    t/n_{ij}}` is an upper confidence bound, :math:`l_{ij}=1-u_{ji}` a lower one. In
-    round t (natural logarithms, t from 1):
+    **Rule.** Let :math:`w_{ij}` be the number of duels that arm i won against arm j,
+    and :math:`n_{ij}=w_{ij}+w_{ji}` the number of all duels of the two. The upper
+    confidence bound on the probability that i beats j is
+    :math:`u_{ij}=w_{ij}/n_{ij}+\sqrt{\alpha\log t/n_{ij}}`. The lower one is
+    :math:`l_{ij}=1-u_{ji}`. Logarithms are natural, and rounds are counted from t = 1.
+    In round t:
 
-    1. Keep the arms that may be Copeland winners: those with the most bounds
-       :math:`u_{ij}` above 1/2.
-    2. Draw a preference matrix from the posterior,
-       :math:`\theta_{ij}\sim\mathrm{Beta}(w_{ij}+1,w_{ji}+1)` for each unordered pair.
-       The first arm is the one of step 1 that beats the most arms in it. D-TS breaks
-       ties at random, D-TS+ by the least estimated regret.
-    3. Draw another sample against the first arm i, with :math:`\theta_{ii}=1/2`. The
-       second arm is the one with the largest :math:`\theta_{ji}` among those with
-       :math:`l_{ji}\le1/2`. It may be the first arm again.
+    1. *Candidates.* Count for every arm i the bounds :math:`u_{ij}` above 1/2. The
+       candidates are the arms with the largest count. Only they may be Copeland
+       winners.
+    2. *First arm.* Draw :math:`\theta_{ij}\sim\mathrm{Beta}(w_{ij}+1,w_{ji}+1)` for
+       each pair, with :math:`\theta_{ji}=1-\theta_{ij}`. Arm i beats j in this draw if
+       :math:`\theta_{ij}>1/2`. The first arm is the candidate that beats the most arms.
+    3. *Ties.* If several candidates beat equally many arms, D-TS takes one of them at
+       random. D-TS+ takes the one with the least estimated regret :math:`R_i`.
+    4. *Second arm.* Make a new draw of the pairs of the first arm i, and set
+       :math:`\theta_{ii}=1/2`. The second arm is the one with the largest
+       :math:`\theta_{ji}` among the arms j with :math:`l_{ji}\le1/2`. It may be the
+       first arm again.
 
-    **Assumptions.** None for the rule. The theorems need :math:`\alpha>1/2` and no ties
-    between arms. They are about Beta posteriors; for other posteriors none is known.
+    The estimated regret of D-TS+ (Section 4.3 of the paper) is, for a candidate i,
+    :math:`R_i=\sum_{j\ne i}r_{ij}/\mathrm{KL}(\theta_{ij},1/2)` with
+    :math:`r_{ij}=\zeta_{\max}-(\zeta_i+\zeta_j)/2`. Here :math:`\zeta_i` is the share
+    of the other arms that i beats in the draw of step 2, and :math:`\zeta_{\max}` is
+    the largest share of all arms. So :math:`r_{ij}` is the Copeland regret of a duel of
+    i and j, if the draw is true. KL is the Kullback-Leibler divergence of two Bernoulli
+    distributions. About :math:`1/\mathrm{KL}(\theta_{ij},1/2)` duels are needed to
+    learn which of the two arms is better, up to a common factor. So :math:`R_i` is
+    proportional to the regret of comparing arm i with all others until that is known.
 
-    **Other posteriors.** ``posterior`` replaces the Beta distributions in steps 2 and
-    3. The confidence bounds stay, and use only the counts of duels. BT-TS shares what
-    it learns between all pairs: K unknowns instead of K (K - 1) / 2. If arms beat each
-    other in circles it may settle on an arm that is no Copeland winner, and bounds
-    would not help, since an arm that only meets itself is never ruled out.
-    ``diagnostics.transitivity`` looks for circles in votes.
+    **Assumptions.** The rule needs none. The theorems need :math:`\alpha>1/2` and no
+    ties between arms. They hold for Beta posteriors. No theorem is known for other
+    posteriors.
+
+    **Other posteriors.** ``posterior`` replaces the Beta distributions in steps 2
+    and 4. The confidence bounds do not change, since they use only the numbers of duels
+    that were won and lost. In BT-TS each duel changes the posterior of all pairs,
+    because there is one unknown utility per arm instead of one unknown probability per
+    pair: K instead of K (K - 1) / 2. If arms beat each other in circles, BT-TS may
+    settle on an arm that is no Copeland winner. Confidence bounds would not help, since
+    an arm that only meets itself is never excluded. ``diagnostics.transitivity`` tests
+    votes for circles.
 
     **Look-ahead.** In most rounds the first arm meets itself. The number of such rounds
-    until the next duel of different arms is geometric, and is drawn at once. The counts
-    of duels and the state have the same distribution as in a simulation round by round,
-    and every kind of regret has the same mean. If several arms lead, D-TS splits the
-    self-duels among them as round by round; D-TS+ does so if all arms lead, and up to
-    round 4,096. Later D-TS+ draws only a sample of first arms for a stretch of
-    self-duels, at most 4,096, and divides the stretch in proportion. This adds a little
-    variance (``docs/theory/look_ahead.md``). With another posterior 16 rounds are drawn
-    at once, up to the first duel of different arms.
+    until the next duel of different arms has a geometric distribution, from which it is
+    drawn in one step. The counts of duels and the state of the policy have the same
+    distribution as in a simulation round by round, and every kind of regret has the
+    same mean. If several arms may be the first one, D-TS divides the self-duels among
+    them as it would round by round. D-TS+ does so if all arms are among them, and up to
+    round 4,096. Later D-TS+ draws at most 4,096 first arms for a stretch of self-duels,
+    and divides the stretch among them in proportion. This increases the variance of the
+    regret a little. With another posterior 16 rounds are drawn at once, up to the first
+    duel of different arms. See ``docs/theory/look_ahead.md``.
 
     References
     ----------

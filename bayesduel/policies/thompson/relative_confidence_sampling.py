@@ -47,45 +47,49 @@ from theory.arguments import number_above, one_of
 class RelativeConfidenceSampling(KernelPolicy):
     r"""Relative Confidence Sampling (RCS).
 
-    Draws the first arm from the posterior, and the second by an upper confidence bound.
-    It looks for a Condorcet winner.
+    RCS looks for a Condorcet winner. It chooses the first arm by a draw from the
+    posterior, as Thompson sampling does, and its opponent by an upper confidence bound,
+    as RUCB does.
 
-    Use it to compare with RUCB or D-TS. Without a Condorcet winner it need not settle,
-    and its regret grows in every round.
+    Use it to compare with RUCB or D-TS. Without a Condorcet winner it need not settle
+    on any arm, and its regret may grow in every round.
 
     Parameters
     ----------
     alpha : float
-        u = wins/n + sqrt(alpha log t / n); > 1/2 in the theory.
+        Width of the confidence bounds. The theory needs more than 1/2.
     fallback : {"least", "random"}
-        Without an arm that beats all others in the sample: the arm that was champion
-        least often (as in the paper), or any (as Wu and Liu 2016 describe it).
+        Which arm is the champion if no arm beats all others in the draw: the arm that
+        was champion least often (as in the paper), or a random one (as Wu and Liu 2016
+        describe it).
     look_ahead : bool
         Skip self-duels without stepping through them.
     posterior : BetaPairs
         What the sample is drawn from; its ``prior`` may be given in its place by name,
-        as in ``policies.get("rcs", prior=2)``. The bounds count duels alone.
+        as in ``policies.get("rcs", prior=2)``. The bounds count only duels.
 
     Notes
     -----
-    **Rule.** With :math:`w_{ij}` wins in :math:`n_{ij}` duels,
-    :math:`u_{ij}=w_{ij}/n_{ij}+\sqrt{\alpha\log t/n_{ij}}`, and :math:`u_{ij}=2` for a
-    pair without duels. In round t (natural logarithm):
+    **Rule.** Let arm i have won :math:`w_{ij}` of its :math:`n_{ij}` duels against arm
+    j. The upper confidence bound is :math:`u_{ij}=w_{ij}/n_{ij}+\sqrt{\alpha\log
+    t/n_{ij}}`, and :math:`u_{ij}=2` for a pair without duels. Logarithms are natural.
+    In round t:
 
     1. Draw a preference matrix from the posterior, by default
        :math:`\mathrm{Beta}(w_{ij}+1,w_{ji}+1)` for each pair.
-    2. The champion is the arm that beats all others in it. If there is none, it is the
-       arm that was champion least often.
-    3. The challenger is the arm j with the largest :math:`u_{ji}` against the champion
-       i, with :math:`u_{ii}=1/2`. Ties are broken at random.
+    2. The *champion* is the arm that beats all others in this draw. If there is none,
+       it is the arm that was champion least often.
+    3. The opponent is the arm j with the largest :math:`u_{ji}` against the champion i,
+       where :math:`u_{ii}=1/2`. So the champion may meet itself. Ties are broken at
+       random.
 
     **Assumptions.** A Condorcet winner, and :math:`\alpha>1/2`.
 
-    **Look-ahead.** A round teaches nothing if the champion is an arm whose bounds show
-    that it beats all others; there is at most one. While these bounds hold and it has
-    been champion more often than some other arm, such rounds are independent, so that
-    their number is geometric and drawn at once. All counts have the same distribution
-    as round by round.
+    **Look-ahead.** A round gives no information if the champion is an arm whose bounds
+    show that it beats all others. There is at most one such arm. While its bounds hold,
+    and it has been champion more often than some other arm, such rounds are
+    independent. Their number then has a geometric distribution, from which it is drawn
+    in one step. All counts have the same distribution as round by round.
 
     References
     ----------

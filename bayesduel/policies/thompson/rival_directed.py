@@ -46,12 +46,18 @@ _OF_BETA_PAIRS = ("c", "eta", "floor", "doubts", "flips_only", "pairs")
 class RivalDirectedThompson(KernelPolicy):
     r"""Rival-directed Thompson sampling (RD-TS). An algorithm of this project.
 
-    Explores as often as the leader is likely to be wrong, and plays the pairs that
-    would prove it. No confidence bound, no horizon, and no linear program.
+    RD-TS looks for a Copeland winner by posterior sampling. In most rounds the
+    *leader*, the arm with the fewest losses so far, meets itself. In the other rounds
+    the policy explores. The probability to explore is proportional to the posterior
+    probability that the leader is wrong. An exploring round compares a pair whose
+    outcome could show that another arm, the *rival*, beats more arms than the leader.
+    There are no confidence bounds and no linear program, and the policy needs no
+    horizon.
 
-    Use it for small regret at once on any matrix if you need no theorem, and with
-    ``cost="duels"`` to name a winner with few duels (:mod:`bayesduel.stopping`). With
-    32 arms or more use ``doubts=0.5``.
+    Use it for small regret on any matrix, if you need no theorem. With 32 arms or more
+    use ``doubts=0.5``. With ``cost="duels"`` and a stopping rule
+    (:mod:`bayesduel.stopping`) it names a winner after few duels. If you need a proof,
+    use ``rd-ts-star``.
 
     Parameters
     ----------
@@ -59,80 +65,114 @@ class RivalDirectedThompson(KernelPolicy):
         Above 0. Factor of the probability to explore. With a small one a wrong leader
         may stay for long.
     eta : float
-        In [0, 1]. Weight of past duels. With 1 the optimal allocation is a fixed point.
+        In [0, 1]. Power of the number of duels in the weight of a pair (step 5). With 1
+        the optimal allocation is a fixed point.
     floor : float
-        Above 0. Regret, in wins, that every duel of different arms is taken to cost.
+        Above 0. Regret, in wins, that is added to the estimated regret of every duel of
+        different arms (step 5), so that no duel seems free.
     doubts : float
-        Not below 0. Weight with which a pair is played if its majority favors the rival
-        but the draw of the posterior says the opposite. With 32 arms or more, 0.5 gives
+        Not below 0. Weight of a pair whose majority favors the rival while the draw of
+        the posterior says the opposite; see the notes. With 32 arms or more, 0.5 gives
         far less regret. Used only with ``flips_only`` and ``pairs="flipped"``.
     flips_only : bool
         Take majorities in favor of a rival as certain.
     pairs : {"flipped", "gradient"}
-        Which pair of the rival's world is played.
+        How an exploring round chooses its pair: a pair that is reversed in the draw, as
+        in the rule, or the pair that changes the probability of an error most per
+        regret.
     cost : {"regret", "duels", "prices"}
         What a duel costs: its estimated regret, 1 each, or its price.
     look_ahead : bool
         Skip self-duels without stepping through them.
     posterior : PairPosterior, or its name
-        ``BetaPairs(prior=5)`` by default, also as "beta": skeptical, so that few duels
-        prove little. Its ``prior`` may be given in its place by name, as in
-        ``policies.get("rd-ts", prior=8)``. Or one on a scale: "bradley-terry",
-        "thurstone", the same with "-hmc", or ``Laplace(model)``, where the model says
-        ``utility_decides``, as with ``BradleyTerry(covariates=True)``.
+        ``BetaPairs(prior=5)`` by default, also as "beta". Five pseudo-wins of each arm
+        make few duels weak evidence. The ``prior`` may be given by name, as in
+        ``policies.get("rd-ts", prior=8)``. Or a posterior on one scale:
+        "bradley-terry", "thurstone", the same with "-hmc", or ``Laplace(model)``, where
+        the model says ``utility_decides``, as with ``BradleyTerry(covariates=True)``.
 
     Notes
     -----
-    **Rule.** Let :math:`w` be the leader, and :math:`\Phi_i` the posterior probability
-    that arm i has more wins (a larger Copeland score) than w. In each round:
+    **Rule.** Let :math:`w_{ij}` be the wins of arm i over arm j, and
+    :math:`n_{ij}=w_{ij}+w_{ji}`. The probability :math:`\theta_{ij}` that i beats j has
+    the posterior :math:`\mathrm{Beta}(5+w_{ij},5+w_{ji})`, where 5 is the default of
+    ``prior``. The *majority* of a pair favors the arm that won more of its duels. In
+    each round:
 
-    1. Explore with probability :math:`\min(1,c\sum_i\Phi_i)`. Otherwise w meets itself.
-    2. To explore, draw a rival i in proportion to :math:`\Phi_i`.
-    3. For each pair that contains i or w, draw from the posterior which arm is the
-       better one, given that i has more wins than w.
-    4. Play one of the pairs whose drawn winner is not the arm that won most duels.
+    1. *Leader.* The leader l is the arm that loses the fewest pairs by majority.
+    2. *Probability of an error.* For every other arm i, :math:`\Phi_i` is the posterior
+       probability that i beats more arms than l. Majorities that favor i against l
+       count as certain.
+    3. *Explore or not.* With probability :math:`\min(1,c\sum_i\Phi_i)` the round
+       explores. Otherwise l meets itself.
+    4. *Rival.* An exploring round draws a rival i with a probability proportional to
+       :math:`\Phi_i`. For each pair that contains i or l it then draws from the
+       posterior which of the two arms is the better one, under the condition that i
+       beats more arms than l.
+    5. *Pair.* A pair is *flipped* if the better arm of this draw is not the one that
+       the majority favors. One of the flipped pairs is played, with a probability
+       proportional to :math:`(d_e/r_e)(n_e+1)^\eta`. Here
+       :math:`d_e=\mathrm{E}\,\mathrm{KL}(\theta_e,1/2)` is the expected evidence of a
+       duel of the pair e, and :math:`r_e` its estimated regret.
 
-    The alternatives that are cheapest to refute stay the most probable ones, and are
-    tested most often. In the long run all become equally improbable, as optimal
-    exploration requires.
-    ``docs/theory/rival_directed.md`` has the rule in full, and measurements.
+    The regret of a duel of i and j is estimated as
+    :math:`r_{ij}=(\max_ks_k-(s_i+s_j)/2+f)/(K-1)`. Here f is ``floor``, and
+    :math:`s_i=\sum_j\mathrm{P}(\theta_{ij}>1/2)` is the expected number of arms that i
+    beats.
 
-    **Leader.** The leader loses the fewest pairs. A pair is lost if the majority of its
-    duels and pseudo-counts is against the arm; an even pair counts half. Of several
-    such arms it is the one for which the program of ECW-RMED gives the lowest cost of a
-    proof (`ecw_costs`: estimated regret of a duel over
-    :math:`\mathrm{E}\,\mathrm{KL}(\theta,1/2)`), then one at random, again after each
-    duel of different arms. In step 4 even pairs count as opposite. With
-    ``pairs="gradient"`` no signs are drawn: the pair that changes the sum of all
-    :math:`\Phi_i` most per regret is played.
+    For example, three arms have met a hundred times each. Arm 0 won 60 duels against
+    arm 1 and 70 against arm 2, and arm 1 won 60 against arm 2. The leader is arm 0,
+    :math:`\Phi_1=0.0275`, and :math:`\Phi_2` is about :math:`3\cdot10^{-6}`. So the
+    round explores with probability 5 * 0.0275 = 0.14, and the rival is nearly always
+    arm 1. To beat more arms than arm 0, arm 1 has to beat arm 0, so this pair is
+    flipped, and it is the pair that is played.
+
+    Why does this come near the least regret? A pair that could easily prove the leader
+    wrong is flipped often, so it is compared often, until it is as unlikely to be
+    flipped as the others. In the long run all errors become equally improbable, which
+    optimal exploration requires.
+
+    **Details of the rule.** In step 1 a pair is lost if the majority of its duels and
+    pseudo-counts is against the arm, and an even pair counts half. Of several arms with
+    the fewest losses, the leader is the one for which the program of ECW-RMED gives the
+    lowest cost of a proof (`ecw_costs`, with the cost :math:`r_e/d_e` of a pair), then
+    one at random. The leader is chosen again after each duel of different arms. In step
+    5 even pairs count as flipped. With ``doubts`` > 0 the majorities that step 2 takes
+    as certain are drawn as well. If one of them is reversed in the draw, its pair is
+    added to the flipped pairs, with the weight ``doubts`` times :math:`d_e/r_e`. With
+    ``pairs="gradient"`` nothing is drawn in steps 4 and 5: the pair that changes
+    :math:`\sum_i\Phi_i` most per regret is played. See
+    ``docs/theory/rival_directed.md``, which also has measurements.
 
     **Assumptions.** Nothing is proved about this rule as it is. If each pair is forced
-    to have a minimum number of duels, its regret is logarithmic, and its relative
-    RD-TS* (`RivalDirectedStar`) has the constant of the lower bound; both are proved in
-    ``docs/theory/rival_directed_star.md``.
+    to have a minimum number of duels, its regret is logarithmic. The regret of RD-TS*
+    (`RivalDirectedStar`) has the constant of the lower bound. For the proofs of both
+    see ``docs/theory/rival_directed_star.md``.
 
-    **Costs.** With ``cost="duels"`` every duel of different arms costs the same, and no
-    arm meets itself. ``floor`` and ``c`` are then not used, and each round explores;
-    if all :math:`\Phi_i` underflow to 0, the rival is drawn at random.
+    **Costs.** With ``cost="duels"`` every duel of different arms costs the same, no arm
+    meets itself, and each round explores. ``floor`` and ``c`` are then not used. If all
+    :math:`\Phi_i` are too small for floating point, the rival is drawn at random.
     ``cost="prices"`` uses the price of a duel instead of 1: that of
     ``PreferenceMatrix(values, prices=...)``, ``next_pairs(prices=...)`` or a study.
 
-    **One scale of utilities.** With another ``posterior`` the leader has the largest
-    utility at the mode. A round draws utilities. If the leader has the largest, it
-    meets itself. Otherwise the arm with the largest is the rival. Its world is that of
-    the most probable parameters under which rival and leader are equally good. The pair
-    is compared whose outcome best distinguishes that world from the mode, per unit of
+    **One scale of utilities.** If ``posterior`` is one on a scale, the rule is shorter.
+    The leader is the arm with the largest utility at the mode of the posterior. Each
+    round draws all utilities. If the leader has the largest one, it meets itself.
+    Otherwise the arm with the largest one is the rival. Let the alternative be the most
+    probable parameters under which rival and leader are equally good. The round plays
+    the pair whose outcome best distinguishes the alternative from the mode, per unit of
     regret. With ``cost="duels"`` the rival is drawn in proportion to the posterior
-    density of its world. Equal pairs, and which arm is first, are random; ties between
-    leaders are broken by an order drawn once per run. The lower bound that applies is
-    `theory.structured_lower_bound`. The parameters ``c``, ``eta``, ``floor``,
-    ``doubts``, ``flips_only`` and ``pairs`` apply only to Beta posteriors.
+    density of its alternative. Equal pairs, and which arm is first, are random. Ties
+    between leaders are broken by an order drawn once per run. The lower bound that
+    applies is `theory.structured_lower_bound`. The parameters ``c``, ``eta``,
+    ``floor``, ``doubts``, ``flips_only`` and ``pairs`` apply only to Beta posteriors.
 
-    **Look-ahead.** Nothing changes between two duels of different arms, so the number
-    of self-duels before the next one is geometric, and drawn at once; all duels have
-    the same distribution as round by round. With a posterior on a scale 16 rounds are
-    drawn at once, up to the first that explores. With two equal Copeland winners every
-    round is an event.
+    **Look-ahead.** Nothing changes between two duels of different arms. So the number
+    of self-duels before the next one has a geometric distribution, from which it is
+    drawn in one step. All duels have the same distribution as round by round. With a
+    posterior on a scale 16 rounds are drawn at once, up to the first that explores. If
+    two Copeland winners beat each other with probability 1/2, more than half of the
+    rounds explore.
 
     References
     ----------

@@ -47,21 +47,25 @@ _MOST_ARMS = 512
 class RivalDirectedStar(KernelPolicy):
     r"""Rival-directed sampling with a proof (RD-TS*). An algorithm of this project.
 
-    A relative of RD-TS whose regret is proved to be optimal: at most :math:`C^*\log
-    T+o(\log T)` on every matrix without ties, with any number of Copeland winners. It
-    needs neither the horizon nor the round number.
+    RD-TS* is a relative of RD-TS whose regret is proved to be optimal: at most
+    :math:`C^*\log T+o(\log T)` on every matrix without ties, with any number of
+    Copeland winners, where :math:`C^*` is the constant of the lower bound. In most
+    rounds the *leader*, the arm with the fewest losses so far, meets itself. The other
+    rounds compare the pair that best tests whether another arm, the *rival*, beats more
+    arms. The policy needs neither the horizon nor the round number.
 
-    Use it if you need the optimal slope with a proof. At :math:`10^6` rounds RD-TS has
-    less regret.
+    Use it if you need the optimal slope with a proof. After :math:`10^6` rounds RD-TS
+    has about the same regret on most matrices, and less where pairs are nearly even.
 
     Parameters
     ----------
     prior : float
         A, from 1 to 10^9: pseudo-wins of each arm of each pair.
     c : float
-        Above 0. Exploration per unit of the probability to be wrong.
+        Above 0. Exploration per unit of the probability to be wrong (step 3).
     temper_after : float
-        N_1 / m, at least 1: events per pair until the power of step 4 is 1 / sqrt(2).
+        At least 1. Number of events per pair after which the power of step 4 is 1 /
+        sqrt(2). The :math:`N_1` of the rule is this times the number of pairs.
     cost : {"regret", "duels", "prices"}
         What a duel costs: its estimated regret, 1 each, or its price.
     look_ahead : bool
@@ -69,48 +73,58 @@ class RivalDirectedStar(KernelPolicy):
 
     Notes
     -----
-    **Rule.** An event is a duel of two different arms, N the number of events so far,
-    and m = K (K - 1) / 2 that of pairs. After each event:
+    **Rule.** An *event* is a duel of two different arms. N is the number of events so
+    far, and m = K (K - 1) / 2 is the number of pairs. Two arms are even if each has won
+    half of their duels. After each event:
 
-    1. Every pair e has the posterior Beta(A + wins, A + losses). :math:`Q_e` is the
-       probability of the side opposite to the majority of its duels, 1/2 if they are
-       even. The regret of the pair is estimated from the losses by majority, even pairs
-       counting half, and is at least :math:`(N+1)^{-1/4}/(2(K-1))`.
-    2. The leader has the fewest losses. Of several, the last leader stays, unless the
-       efficient program (``ecw_costs`` of theory) proves another one at a cost smaller
-       by the share :math:`(N+1)^{-1/8}/10`. Then the first of the cheapest replaces it.
-    3. Majorities in favor of a rival i against the leader count as certain, and each
-       other pair of the two is reversed with probability :math:`Q_e`. :math:`\Phi_i` is
-       the probability that i then has more wins than the leader. Each round explores
-       with probability :math:`\min(1,c\sum_i\Phi_i)`. Otherwise the leader meets
-       itself.
-    4. A round that explores plays the pair with the fewest duels, if these are fewer
-       than :math:`\sqrt{N/m}`. Otherwise it plays the pair with the largest product of
-       evidence per duel (two posterior standard deviations up) and P(e reversed), over
-       regret. There a set of reversals that lets a rival win more than the leader is
-       drawn in proportion to the product of its :math:`Q_e` to the power
+    1. *Pairs.* Every pair e has the posterior Beta(A + wins, A + losses). Let
+       :math:`Q_e` be the posterior probability that the majority of its duels is wrong,
+       and 1/2 for an even pair. The regret of a duel of the pair is estimated from the
+       losses of its arms by majority, where even pairs count half. It is taken to be at
+       least :math:`(N+1)^{-1/4}/(2(K-1))`.
+    2. *Leader.* The leader is an arm with the fewest losses by majority. If there are
+       several, the last leader stays, unless the efficient program (``ecw_costs`` of
+       theory) proves another one at a cost that is smaller by the share
+       :math:`(N+1)^{-1/8}/10`. In that case the first of the cheapest arms becomes the
+       leader.
+    3. *Explore or not.* Consider the pairs of a rival i and the leader. Majorities that
+       favor the rival against the leader count as certain. Each other pair is reversed
+       with probability :math:`Q_e`. Let :math:`\Phi_i` be the probability that i then
+       beats more arms than the leader. Each round explores with probability
+       :math:`\min(1,c\sum_i\Phi_i)`. Otherwise the leader meets itself.
+    4. *Pair.* A round that explores plays the pair with the fewest duels, if these are
+       fewer than :math:`\sqrt{N/m}`. Otherwise it plays the pair with the largest
+       product of two numbers over its estimated regret. The first number is the
+       evidence of one duel, estimated two posterior standard deviations up. The second
+       is the probability that the pair is in a random set of reversed pairs. This set
+       is drawn among all that let some rival beat more arms than the leader, with a
+       probability proportional to the product of its :math:`Q_e` to the power
        :math:`(1+N/N_1)^{-1/2}`.
 
     **Theorem.** The expected regret is at most :math:`C^*\log T+O((\log
     T)^{3/4}\log\log T)`, where :math:`C^*` is the constant of the lower bound
-    (``copeland_lower_bound`` of theory). ``docs/theory/rival_directed_star.md`` has the
-    proof. With ``cost="duels"`` the mean number of events until the evidence against
-    every other answer is L is :math:`T^*L+o(L)`, with :math:`T^*` of
-    ``theory.identification_bound``.
+    (``copeland_lower_bound`` of theory). For the proof see
+    ``docs/theory/rival_directed_star.md``. With ``cost="duels"`` the mean number of
+    events until the evidence against every other answer is L is :math:`T^*L+o(L)`, with
+    :math:`T^*` of ``theory.identification_bound``.
 
-    **Costs.** With ``cost="duels"`` every event costs 1 and each round is one: the
+    **Assumptions.** No two arms tie. A Condorcet winner is not needed.
+
+    **Costs.** With ``cost="duels"`` every event costs 1 and each round is an event. The
     policy then names a Copeland winner, as ``rd-ts:cost=duels`` does. With
     ``cost="prices"`` an event costs the price of its pair, and :math:`T^*` is that at
     these prices.
 
-    **Ties.** The efficient program leaves even pairs out, and an arm that then has not
-    the fewest losses costs infinitely much. First means lowest position; every run
-    relabels its arms at random. Regrets, costs and products within a relative 1e-9 are
-    equal. If all products of :math:`Q_e` are too small for numbers, which takes log T
-    of several hundred, the power is halved until they are not.
+    **Ties.** The efficient program leaves even pairs out. An arm that no longer has the
+    fewest losses without them costs infinitely much. The first arm is the one with the
+    lowest position; every run relabels its arms at random. Regrets, costs and products
+    that differ by less than a relative 1e-9 are equal. If all products of :math:`Q_e`
+    are too small for floating point, which takes a log T of several hundred, the power
+    is halved until they are not.
 
-    **Look-ahead.** Nothing changes between two events, so the number of self-duels
-    before the next one is geometric and drawn at once. This is exact.
+    **Look-ahead.** Nothing changes between two events. So the number of self-duels
+    before the next one has a geometric distribution, from which it is drawn in one
+    step. This is exact.
 
     References
     ----------

@@ -24,13 +24,14 @@ class SelfSparringState(NamedTuple):
 
 @register("self-sparring", acronym="Self-Sparring")
 class SelfSparring(Policy):
-    r"""Self-Sparring with independent Beta arms (IndSelfSparring).
+    """Self-Sparring with independent Beta arms (IndSelfSparring).
 
-    Treats each arm as an ordinary bandit arm, and draws both arms of a duel by Thompson
-    sampling from its scores.
+    Self-Sparring treats each arm as an arm of an ordinary bandit, whose reward is to
+    win a duel. It draws both arms of a duel by Thompson sampling from the scores of the
+    arms.
 
-    Use it as a simple baseline when all arms lie on one order. If arms beat each other
-    in circles, single runs can stay with a wrong arm for very long.
+    Use it as a simple baseline if all arms lie on one order. If arms beat each other in
+    circles, single runs can stay with a wrong arm for very long.
 
     Parameters
     ----------
@@ -42,21 +43,24 @@ class SelfSparring(Policy):
 
     Notes
     -----
-    **Rule.** Each arm has wins S and losses F. In each round:
+    **Rule.** Each arm has a number S of wins and a number F of losses, both 0 at first.
+    In each round:
 
-    1. Each of the two positions draws a score for every arm from Beta(S + 1, F + 1),
-       and takes the arm with the largest.
-    2. The winner's S and the loser's F grow by ``eta``. A self-duel changes nothing:
-       its coin flip would pull the score of a good arm to 1/2.
+    1. For the first place of the duel, draw a score from Beta(S + 1, F + 1) for every
+       arm, and take the arm with the largest score. Do the same for the second place,
+       with new draws.
+    2. S of the winner and F of the loser grow by ``eta``. A duel of an arm with itself
+       changes nothing, because its random outcome would pull the score of a good arm to
+       1/2.
 
-    Ties among scores have probability 0; ties of the recommendation are broken at
+    Two scores are equal with probability 0. Ties of the recommendation are broken at
     random. The paper states the algorithm for m >= 2 arms per round; a duel has two.
 
     **Assumptions.** A total order of the arms. The score of an arm is its rate of wins
-    against the current mixture of opponents, which moves, and without such an order
-    there is no guarantee.
+    against the opponents that are drawn at present, and these change during a run.
+    Without a total order there is no guarantee.
 
-    **Look-ahead.** None: the probability that both positions take the same arm has no
+    **Look-ahead.** None. The probability that both places have the same arm has no
     closed form.
 
     References

@@ -157,8 +157,9 @@ def open_belief(state: Any, number: int) -> tuple[int, int]:
 class CopelandConfidenceBound(KernelPolicy):
     r"""Copeland Confidence Bound (CCB).
 
-    Confidence bounds for Copeland winners: it keeps the arms that may win, and for each
-    other arm a short list of arms that are believed to beat it.
+    CCB looks for a Copeland winner with confidence bounds. It keeps the arms that may
+    still be winners. For each other arm it keeps a short list of arms that are believed
+    to beat it, and checks these beliefs.
 
     Use it to compare with D-TS, which also needs no Condorcet winner and has less
     regret.
@@ -166,37 +167,41 @@ class CopelandConfidenceBound(KernelPolicy):
     Parameters
     ----------
     alpha : float
-        Bounds wins/n +- sqrt(alpha log t / n); > 1/2 in the theory.
+        Width of the confidence bounds. The theory needs more than 1/2.
     look_ahead : bool
         Skip self-duels without stepping through them.
 
     Notes
     -----
-    **Rule.** Bounds are :math:`w_{ij}/n_{ij}\pm\sqrt{\alpha\log t/n_{ij}}` (natural
-    logarithm); a pair without duels has the bounds 2 and 0. In each round:
+    **Rule.** Let arm i have won :math:`w_{ij}` of its :math:`n_{ij}` duels against arm
+    j. The bounds are :math:`w_{ij}/n_{ij}\pm\sqrt{\alpha\log t/n_{ij}}` (natural
+    logarithm). A pair without duels has the bounds 2 and 0. In each round:
 
-    1. The optimistic champions are the arms that, by their upper bounds, may beat the
-       most others.
-    2. The algorithm keeps the arms that may still be Copeland winners. For each other
-       arm it keeps as many arms believed to beat it as prove that it is no winner, and
-       forgets them when a belief is disproved.
-    3. With probability 1/4 it checks a belief that is open.
-    4. Otherwise it draws a champion, with probability 2/3 among the potential winners
-       if possible. The champion meets the arm with the largest upper bound against it,
-       of all arms or (with probability 1/2) of its believed superiors, without arms
-       that surely beat it.
+    1. *Optimistic champions.* Count for each arm the others that it may beat, by the
+       upper bounds. The arms with the largest count are the optimistic champions.
+    2. *Potential winners and superiors.* Keep the arms that may still be Copeland
+       winners. For each other arm keep as many arms that are believed to beat it, its
+       *superiors*, as prove that it is no winner. When the bounds disprove one of these
+       beliefs, forget them all, and keep all arms again.
+    3. *Check a belief.* With probability 1/4 play a pair of an arm and one of its
+       superiors for which the bounds have not decided yet.
+    4. *Challenge a champion.* Otherwise draw an optimistic champion, with probability
+       2/3 one that is a potential winner, if possible. It meets the arm with the
+       largest upper bound against it, among those that do not surely beat it. With
+       probability 1/2 only its superiors are considered.
 
-    Ties among challengers are broken at random, never in favor of the champion. If no
-    believed superior is admissible all arms are (not stated in the paper; the program
-    of Wu and Liu 2016 does so). The superiors to keep are drawn independently for each
-    arm.
+    Ties among opponents are broken at random, never in favor of the champion. If no
+    superior of the champion is admissible in step 4, all arms are. (The paper does not
+    say this; the program of Wu and Liu 2016 does so.) The superiors to keep are drawn
+    independently for each arm.
 
-    **Assumptions.** :math:`\alpha>1/2`; no Condorcet winner is needed.
+    **Assumptions.** :math:`\alpha>1/2`. No Condorcet winner is needed.
 
-    **Look-ahead.** A champion duels itself when all its pairs are decided. While no
-    bound reaches 1/2 the sets stay as they are and rounds are independent. The number
-    of such self-duels is then geometric and drawn at once, and so is how often each
-    champion meets itself. All counts have the same distribution as round by round.
+    **Look-ahead.** A champion meets itself when all its pairs are decided. Until a
+    bound reaches 1/2 the sets stay the same, and rounds are independent. The number of
+    such self-duels then has a geometric distribution, from which it is drawn in one
+    step, and so is how often each champion meets itself. All counts have the same
+    distribution as round by round.
 
     References
     ----------

@@ -119,50 +119,53 @@ class MergeRUCBState(NamedTuple):
 class MergeRUCB(Policy):
     r"""MergeRUCB: relative upper confidence bounds within small groups of arms.
 
-    Compares arms only within groups, which are merged as arms are eliminated. It was
-    made for hundreds of arms.
+    MergeRUCB compares arms only within groups, and removes arms that surely lose to a
+    member of their group. When enough arms are removed, groups are merged. It was made
+    for hundreds of arms.
 
-    Use it to compare at large K. Its bounds are wide: at 500 arms and :math:`10^5`
-    rounds it has hardly begun to eliminate, and D-TS has less regret.
+    Use it to compare policies with many arms. Its bounds are wide. With 500 arms and
+    :math:`10^5` rounds it has hardly begun to remove arms, and D-TS has less regret.
 
     Parameters
     ----------
     alpha : float
         Width of the bounds, above 1/2; 1.01 in the paper.
     delta : float
-        Failure probability in C, between 0 and 1.
+        Failure probability in the constant C, between 0 and 1.
     group_size : int
         Arms per group, at least 4.
     look_ahead : bool
-        Play the end as one stretch; the duels are the same.
+        Play the rounds after only one arm is left as one stretch; the duels are the
+        same.
 
     Notes
     -----
-    **Rule.** The arms are split at random into groups of ``group_size``, which take
-    turns. With :math:`u_{ij}=w_{ij}/n_{ij}+\sqrt{\alpha\log(t+C)/n_{ij}}` (natural
-    logarithm; 2 for a pair without duels), in its turn a group
+    **Rule.** The arms are divided at random into groups of ``group_size``. Let arm i
+    have won :math:`w_{ij}` of its :math:`n_{ij}` duels against arm j. The upper bound
+    is :math:`u_{ij}=w_{ij}/n_{ij}+\sqrt{\alpha\log(t+C)/n_{ij}}` (natural logarithm),
+    and 2 for a pair without duels. In each round the next group has its turn:
 
-    1. removes arms with an upper bound below 1/2 against one of its members, in the
-       order of their positions, each time by what is left;
-    2. draws a random member, which duels the member with the largest upper bound
-       against it. A member that is alone duels itself, and its group is passed over
-       from then on.
-
-    When at most :math:`K/2^{s}+1` arms are left in stage s, groups are merged, the
-    smallest with the largest, as long as no group exceeds 1.5 times ``group_size``. If
-    the smallest group then has at most half of ``group_size`` arms, this is repeated.
-    The turn returns to the first group.
+    1. *Remove.* Go through the arms of the group in the order of their positions.
+       Remove an arm if its upper bound against a remaining member of the group is below
+       1/2.
+    2. *Compare.* Draw a random member of the group. It meets the member with the
+       largest upper bound against it. A member that is alone meets itself, and its
+       group has no turns from then on.
+    3. *Merge.* When at most :math:`K/2^{s}+1` arms are left in stage s, merge groups,
+       the smallest with the largest, as long as no group exceeds 1.5 times
+       ``group_size``. If the smallest group then has at most half of ``group_size``
+       arms, merge once more. The first group has the next turn.
 
     Ties are broken at random. The recommendation is the remaining arm that beats the
     most others empirically.
 
     **Assumptions.** A Condorcet winner and :math:`\alpha>1/2`. The constant
-    :math:`C=\lceil((4\alpha-1)K^2/((2\alpha-1)\delta))^{1/(2\alpha-1)}\rceil` is large,
-    so that a loser by a gap g is removed only after about :math:`\alpha\log(t+C)/g^2`
-    duels.
+    :math:`C=\lceil((4\alpha-1)K^2/((2\alpha-1)\delta))^{1/(2\alpha-1)}\rceil` is large.
+    So an arm that loses with a gap g is removed only after about
+    :math:`\alpha\log(t+C)/g^2` duels.
 
-    **Look-ahead.** Each round before the last arm is left draws a champion, so it is
-    stepped. The rest is one stretch.
+    **Look-ahead.** Each round before only one arm is left draws a random member, so
+    these rounds are played one by one. The rest is one stretch.
 
     References
     ----------

@@ -36,38 +36,40 @@ from theory.theorems import rucb_bound
 class RelativeUCB(KernelPolicy):
     r"""Relative Upper Confidence Bound (RUCB).
 
-    Plays an arm that may be the Condorcet winner against its strongest possible
-    opponent. It needs no horizon.
+    RUCB draws an arm that may be the Condorcet winner, and lets it meet the opponent
+    that may beat it most clearly. It needs no horizon.
 
     Use it as the standard baseline with a Condorcet winner. D-TS has less regret.
-    Without a Condorcet winner it never settles.
+    Without a Condorcet winner RUCB never settles.
 
     Parameters
     ----------
     alpha : float
-        u = wins/n + sqrt(alpha log t / n); > 1/2 in the theory.
+        Width of the confidence bounds. The theory needs more than 1/2.
     look_ahead : bool
         Skip self-duels without stepping through them; the duels are the same.
 
     Notes
     -----
-    **Rule.** With :math:`w_{ij}` wins in :math:`n_{ij}` duels,
-    :math:`u_{ij}=w_{ij}/n_{ij}+\sqrt{\alpha\log t/n_{ij}}` is an upper confidence
-    bound, :math:`u_{ii}=1/2`, and :math:`u_{ij}=2` for a pair without duels. In round t
-    (natural logarithm):
+    **Rule.** Let arm i have won :math:`w_{ij}` of its :math:`n_{ij}` duels against arm
+    j. The upper confidence bound is :math:`u_{ij}=w_{ij}/n_{ij}+\sqrt{\alpha\log
+    t/n_{ij}}`, with :math:`u_{ii}=1/2`, and :math:`u_{ij}=2` for a pair without duels.
+    Logarithms are natural. In round t:
 
-    1. The candidates are the arms i with :math:`u_{ij}\ge1/2` against all j.
-    2. Draw the champion uniformly from the candidates, or from all arms if there is
-       none. The arm that was most recently the only candidate is drawn with probability
-       1/2 as long as it remains a candidate.
-    3. The challenger is the arm with the largest :math:`u_{ji}` against the champion i,
-       the champion included. Ties are broken at random, never in favor of the champion.
+    1. *Candidates.* These are the arms i with :math:`u_{ij}\ge1/2` against all j. They
+       may beat all others.
+    2. *Champion.* Draw the champion uniformly from the candidates, or from all arms if
+       there is no candidate. The arm that was most recently the only candidate is drawn
+       with probability 1/2, as long as it remains a candidate.
+    3. *Opponent.* The opponent is the arm with the largest :math:`u_{ji}` against the
+       champion i. It may be the champion itself. Ties are broken at random, never in
+       favor of the champion.
 
     **Assumptions.** A Condorcet winner, and :math:`\alpha>1/2`.
 
     **Look-ahead.** If the bounds of all other arms against the champion are below 1/2,
-    the champion meets itself until the first bound has grown to 1/2. That round is
-    computed.
+    the champion meets itself until the first bound has grown to 1/2. The round at which
+    this happens is computed.
 
     References
     ----------

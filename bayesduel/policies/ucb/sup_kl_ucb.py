@@ -33,19 +33,20 @@ class SupKLUCBState(NamedTuple):
 class SupKLUCB(Policy):
     r"""Sup-KLUCB: KL-UCB on pairs of arms, self-pairs included.
 
-    Treats every pair of arms as one arm of an ordinary bandit, whose reward is the
-    product of two scores.
+    Sup-KLUCB treats every pair of arms as one arm of an ordinary bandit, a *super-arm*.
+    The mean reward of a super-arm is the product of the scores of its two arms.
 
-    Use it to compare. As printed it can lock on a weak arm with constant probability,
-    and then has linear regret; ``mean_cap`` and ``min_plays`` are extensions against
-    that.
+    Use it to compare. With the rule as printed it stays with a weak arm for ever with
+    constant probability, and then has linear regret. ``mean_cap`` and ``min_plays`` are
+    extensions that prevent this.
 
     Parameters
     ----------
     score : {"copeland", "condorcet", "borda"}
-        S_i: the share of the other arms that i beats empirically (the Condorcet winner
-        maximizes the same), or the mean over all arms of the estimated probability that
-        i beats them, itself included at 1/2.
+        The score :math:`S_i` of an arm. For "copeland" and "condorcet" it is the share
+        of the other arms that i beats empirically (the Condorcet winner maximizes it,
+        too). For "borda" it is the mean, over all arms, of the estimated probability
+        that i beats them, where i itself counts with 1/2.
     log_scale, loglog_scale : float
         Factors of c1 and of c2.
     mean_cap : bool
@@ -57,30 +58,32 @@ class SupKLUCB(Policy):
 
     Notes
     -----
-    **Rule.** Every pair {i, j}, :math:`i\le j`, is a super-arm with the mean
+    **Rule.** Every pair {i, j} with :math:`i\le j` is a super-arm with the mean
     :math:`S_i\,S_j`, where :math:`S_i` in [0, 1] is the empirical score of arm i. There
-    are M = K (K + 1) / 2 of them. With natural logarithms:
+    are M = K (K + 1) / 2 super-arms. Logarithms are natural.
 
     1. Play every super-arm once, in lexicographic order.
-    2. In round n play the one with the largest index
-       :math:`\max\{q:\mathrm{KL}(S_i\,S_j,q)\le b/n_{ij}\}`, where
-       :math:`b=c_1\log(n-M)+c_2\log(\log(n-M)+1)`, :math:`c_1=2/K` and
-       :math:`c_2=3/K+40/(K-2)^2` (3/K for two arms). Ties are broken at random.
+    2. In round n play the super-arm with the largest index
+       :math:`\max\{q:\mathrm{KL}(S_i\,S_j,q)\le b/n_{ij}\}`, where :math:`n_{ij}` is
+       the number of its plays, :math:`b=c_1\log(n-M)+c_2\log(\log(n-M)+1)`,
+       :math:`c_1=2/K` and :math:`c_2=3/K+40/(K-2)^2` (3/K for two arms). Ties are
+       broken at random.
 
-    **Assumptions.** The winner of the score must be unique.
+    **Assumptions.** Only one arm has the largest score.
 
-    **Absorption.** Once an arm has won its empirical duels with all others, its
-    self-duel has mean and index 1, every other index is below 1, and it is played for
-    ever. That is the rule as printed. A weak arm that wins its first duels is then
-    kept. Borda scores are never 1.
+    **Absorption.** Suppose that an arm beats all others in the duels so far. Then its
+    self-duel has the mean 1 and the index 1, and every other index is below 1. So the
+    arm meets itself for ever, also if it is a weak arm that happened to win its first
+    duels. This is the rule as printed. It cannot happen with Borda scores, which are
+    never 1.
 
     **Deviations.** The paper prints W <- w for the wins of a super-arm; W + w is meant.
-    Indices are compared by -log(1 - index), on which those next to 1 do not round to 1.
-    With late outcomes a duel counts when its outcome arrives, a self-duel when it is
-    asked for.
+    Indices are compared by -log(1 - index), so that indices close to 1 are not rounded
+    to 1. With late outcomes a duel counts when its outcome arrives, and a self-duel
+    when it is asked for.
 
-    **Look-ahead.** Absorption is one stretch. Before it every play changes the next
-    choice, so those rounds are stepped.
+    **Look-ahead.** The rounds after absorption are one stretch. Before it every play
+    changes the next choice, so these rounds are played one by one.
 
     References
     ----------

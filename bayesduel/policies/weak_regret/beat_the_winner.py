@@ -24,41 +24,51 @@ class BeatTheWinnerState(NamedTuple):
 @register("btwr", acronym="BtWR", resets=True)
 @register("btw", acronym="BtW")
 class BeatTheWinner(Policy):
-    r"""Beat the Winner (BtW), and Beat the Winner Reset (BtWR).
+    """Beat the Winner (BtW), and Beat the Winner Reset (BtWR).
 
-    Lets an incumbent meet the other arms in turn, in ever longer series. For weak
-    regret, which counts the rounds without the best arm.
+    Weak regret counts the rounds in which the best arm is not one of the two. In both
+    policies the present winner, called the *incumbent*, meets the other arms in turn,
+    in series that become longer and longer. So a good incumbent becomes ever harder to
+    replace. BtWR returns to short series whenever the incumbent has lost.
 
     Use ``btwr`` for weak regret if preferences change and stay as they are for long in
-    between. If they never change use WS-W.
+    between. If they never change use ``ws-w``, which had less weak regret in our
+    measurements.
 
     Parameters
     ----------
     resets : bool
-        Begin again at r = 1 when the incumbent loses.
+        Return to series of one win when the incumbent loses. False is BtW, True BtWR.
 
     Notes
     -----
-    **Rule.** Arms stand in a queue, in a random order at first. In iteration r:
+    **Rule.** At first the arms stand in a queue in random order, and the first of them
+    is the incumbent. Set r = 1. Then repeat:
 
-    1. The incumbent and the head of the queue meet until one of them has won r duels.
-    2. The winner is the next incumbent. The loser goes to the end of the queue.
-    3. r grows by one. With ``resets`` it returns to r = 1 after an iteration that the
-       incumbent has lost.
+    1. The incumbent and the arm at the head of the queue meet until one of them has won
+       r duels.
+    2. The one that has won r duels is the next incumbent. The other one goes to the end
+       of the queue.
+    3. r grows by 1. In BtWR r returns to 1 instead, if the incumbent has lost.
 
     There are no ties. The recommendation is the incumbent.
 
-    The longer an arm has been the incumbent, the harder it is to replace, so the best
-    arm is in nearly all pairs in the end. With ``resets`` a new incumbent is easy to
-    replace, however late it comes.
+    The longer an arm of BtW has been the incumbent, the harder it is to replace. So the
+    best arm is in nearly all pairs in the end. In BtWR a new incumbent is easy to
+    replace, however late it comes. So another arm can take over after the preferences
+    have changed. If they never change, this makes BtWR slower where gaps are small.
 
-    **Look-ahead.** An iteration cannot end before one of the two has won the duels that
-    it lacks; these are asked for at once. A run of :math:`10^{12}` rounds has a million
-    iterations, each with a dozen questions at most.
+    **Assumptions.** A Condorcet winner. No bound on the weak regret with explicit
+    constants is known here.
+
+    **Look-ahead.** A series cannot end before one of the two arms has won the duels
+    that it lacks, so that many duels are asked for at once. A run of BtW of
+    :math:`10^{12}` rounds has about a million series, with at most a dozen such
+    requests each.
 
     **Source of the rule.** Both forms are written from the public program of the
-    authors of the second reference. The first reference was not at hand; it is the
-    source that they name for the form without ``resets``.
+    authors of the second reference. The first reference was not at hand. They name it
+    as the source of BtW.
 
     References
     ----------
@@ -69,9 +79,15 @@ class BeatTheWinner(Policy):
 
     Examples
     --------
-    >>> from bayesduel import policies
-    >>> policies.get("btwr").label
+    >>> import bayesduel
+    >>> policy = bayesduel.policies.get("btwr", compiled=False)  # For a few rounds.
+    >>> policy.label
     'BtWR'
+    >>> result = bayesduel.simulate(
+    ...     "cyclic", policy, num_runs=2, horizon=50, regret=["weak_binary"]
+    ... )
+    >>> result["regret"].sizes["run"]
+    2
     """
 
     assumes = FIXED_PREFERENCES, CONDORCET_WINNER

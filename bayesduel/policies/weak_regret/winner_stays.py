@@ -87,42 +87,57 @@ class _WinnerStaysRule(Policy):
     "ws-w", acronym="WS-W", theorems=(winner_stays_bound, winner_stays_order_bound)
 )
 class WinnerStays(_WinnerStaysRule):
-    r"""Winner Stays for weak regret (WS-W).
+    """Winner Stays for weak regret (WS-W).
 
-    The winner of a series stays and meets the next arm. Weak regret, the number of
-    rounds without the best arm, stays finite.
+    Weak regret counts the rounds in which the best arm is not one of the two: it is
+    enough that the best arm is shown. WS-W lets the two arms that are most ahead meet
+    until one of them falls back. The winner stays and meets the next arm. In
+    expectation only finitely many rounds are without the best arm, however long the run
+    is.
 
-    Use it if it is enough that the best arm is one of the two. If every round costs
-    unless the best arm meets itself (strong regret), use ``ws-s``.
+    Use it if it is enough that the best arm is one of the two, for instance if a reader
+    sees two answers and takes the better one. If every round costs unless the best arm
+    meets itself (strong regret), use ``ws-s``. WS-W never lets an arm meet itself, so
+    its strong regret is the number of rounds.
 
     Parameters
     ----------
     look_ahead : bool
-        After 4,096 iterations, draw the rest of the run at once, if that is possible:
-        in a preference matrix, where the arm that is ahead wins at least 0.55 against
-        each other arm, and will lose a series with probability below 1e-30. Otherwise
-        every round is played. The page on weak regret says how.
+        Draw the rest of a long run at once, where that is possible; see the notes.
+        Otherwise every round is played.
 
     Notes
     -----
-    **Rule.** C is the number of wins of an arm minus its losses. In each round the two
-    arms with the largest C meet. Ties are broken in favor of the arms of the round
-    before, the first one of them first, then at random. The recommendation is the arm
-    with the largest C, by the same rule.
+    **Rule.** Every arm has a score C, the number of its wins minus the number of its
+    losses. In each round:
 
-    So two arms meet repeatedly, in a *series*, until C of one of them is below that of
-    all arms that wait; the other one stays. An *iteration* has K - 1 series. After
-    iteration r the winner of its last series has C = (K - 1) r, and all others have
-    C = -r. With positive probability the best arm, once it is ahead, is never
-    overtaken, and the expected weak regret is finite at every horizon.
+    1. The two arms with the largest C meet.
+    2. Among arms with equal C, the arms of the round before come first, and of these
+       the first one before the second one. Among others one is drawn at random.
+    3. The winner's C grows by 1, and the loser's C falls by 1.
+
+    The recommendation is the arm with the largest C, with ties broken as in step 2.
+
+    For example, all three arms of a run have C = 0 at first. Arms 0 and 1 are drawn,
+    and arm 0 wins: it has C = 1, arm 1 has -1, arm 2 has 0. So arm 0 meets arm 2 next.
+    If it wins again, it has C = 2, and the two others have -1.
+
+    Two arms meet again and again until one of them has a smaller C than all arms that
+    wait. This is called a *series*; the other arm stays. K - 1 series are an
+    *iteration*. After iteration r the winner of its last series has C = (K - 1) r, and
+    all other arms have C = -r. To replace the winner later, an arm has to make up for
+    the whole difference of K r. If the winner is the best arm, this succeeds with a
+    probability that falls exponentially in r. So with positive probability the best
+    arm, once it is ahead, is never overtaken, and the expected weak regret is finite.
 
     **Assumptions.** A Condorcet winner. There are no self-duels, so strong regret grows
     linearly.
 
-    **Look-ahead.** After 4,096 iterations the rest of the run is drawn at once, if the
-    arm that is ahead wins at least 0.55 against each other arm of a preference matrix,
-    and will lose a series with probability below 1e-30
-    (``docs/theory/weak_regret.md``). Otherwise every round is played.
+    **Look-ahead.** After 4,096 iterations the rest of the run is drawn at once. The
+    conditions are that the instance is a preference matrix, that the arm that is ahead
+    wins with probability 0.55 or more against each other arm, and that it will lose any
+    later series with probability below 1e-30. Otherwise every round is played. See
+    ``docs/theory/weak_regret.md``.
 
     References
     ----------
@@ -130,9 +145,15 @@ class WinnerStays(_WinnerStaysRule):
 
     Examples
     --------
-    >>> from bayesduel import policies
-    >>> policies.get("ws-w").label
+    >>> import bayesduel
+    >>> policy = bayesduel.policies.get("ws-w", compiled=False)  # For a few rounds.
+    >>> policy.label
     'WS-W'
+    >>> result = bayesduel.simulate(
+    ...     "cyclic", policy, num_runs=2, horizon=50, regret=["weak_binary"]
+    ... )
+    >>> result["regret"].sizes["run"]
+    2
     """
 
     look_ahead: bool = True
@@ -155,30 +176,43 @@ class WinnerStays(_WinnerStaysRule):
 class StrongWinnerStays(_WinnerStaysRule):
     r"""Winner Stays for strong regret (WS-S).
 
-    As WS-W, but the winner of each iteration then meets itself for an exponentially
-    growing number of rounds.
+    WS-S plays WS-W, which keeps weak regret small, and adds self-duels. After each
+    iteration the present winner meets itself for a number of rounds that grows
+    exponentially. So its strong regret is of order log T. Weak regret counts the rounds
+    without the best arm; strong regret counts the rounds in which not both arms are the
+    best one.
 
-    Use it if rounds should become free in the end, and weak regret matters before.
+    Use it if rounds should cost nothing in the end, and weak regret matters before. If
+    only weak regret matters, use ``ws-w``.
 
     Parameters
     ----------
     beta : float
-        Above 1; the theorem asks for at most p / (1 - p), with p the least probability
-        of the better arm of a pair. Experiments of others use the default.
+        Above 1. Factor by which the number of self-duels grows from one iteration to
+        the next. The theorem asks for at most p / (1 - p), where p is the smallest
+        probability with which the better arm of a pair wins. Published experiments take
+        1.05, the default.
     look_ahead : bool
         Skip self-duels without stepping through them; the duels are the same.
 
     Notes
     -----
-    **Rule.** Play WS-W (:class:`WinnerStays`, with its ties and iterations). After
-    iteration r the winner meets itself :math:`\lfloor\beta^r\rfloor` times.
+    **Rule.** Iterations are numbered r = 1, 2, ...:
 
-    An iteration is over when the second largest C is -r.
+    1. Play one iteration of WS-W (:class:`WinnerStays`), with its scores and ties. The
+       iteration is over when the second largest score C is -r.
+    2. The arm with the largest C meets itself :math:`\lfloor\beta^r\rfloor` times.
+       These duels change no score.
 
-    **Assumptions.** A Condorcet winner, and :math:`\beta\le p/(1-p)`, p the least
-    probability of the better arm of a pair.
+    For example, with the default :math:`\beta=1.05` there is one self-duel after
+    iteration 1, there are 11 after iteration 50, and 131 after iteration 100.
 
-    **Look-ahead.** The self-duels depend on nothing else, so they are one stretch.
+    **Assumptions.** A Condorcet winner, and :math:`\beta\le p/(1-p)`, where p is the
+    smallest probability with which the better arm of a pair wins. The theorem below
+    also needs a total order of the arms.
+
+    **Look-ahead.** The number of self-duels depends on nothing else, so they are
+    skipped at once.
 
     References
     ----------
@@ -186,9 +220,15 @@ class StrongWinnerStays(_WinnerStaysRule):
 
     Examples
     --------
-    >>> from bayesduel import policies
-    >>> policies.get("ws-s", beta=1.2).label
+    >>> import bayesduel
+    >>> policy = bayesduel.policies.get("ws-s", beta=1.2, compiled=False)
+    >>> policy.label
     'WS-S:beta=1.2'
+    >>> result = bayesduel.simulate(
+    ...     "cyclic", policy, num_runs=2, horizon=50, regret=["weak_binary"]
+    ... )
+    >>> result["regret"].sizes["run"]
+    2
     """
 
     beta: float = 1.05
