@@ -339,7 +339,7 @@ def test_plain_functions_are_compiled_with_the_rule():
     assert same(plain, compiled)
     assert np.array_equal(plain.events, np.full(6, FEW + 1))
     assert same(plain, played(ExploreFirst(rounds=FEW)))
-    # Copies are compiled.
+    # What is compiled are copies.
     assert isinstance(best_from, FunctionType)
     assert best_from.__globals__["better"] is better
 
