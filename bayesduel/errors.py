@@ -89,7 +89,31 @@ class ComparisonDataError(BayesduelError, ArgumentError):
 
 
 class FitError(BayesduelError, ArgumentError):
-    """A model, a method and data do not go together, or a fit lacks what is asked."""
+    """A model, a method and data do not go together, or a fit lacks what is asked.
+
+    Raised by :func:`bayesduel.inference.fit`, by models, and by functions that read a
+    fit. Usual causes are a method that the model does not have, data of another kind
+    than the model is fitted to, and a quantity that the fit does not contain. The text
+    names the argument, the rule and the value, and often a remedy. Arguments are
+    checked before the computation begins.
+
+    Attributes
+    ----------
+    argument, rule, value, index, remedy
+        The parts of the text; see :class:`ArgumentError`.
+
+    Examples
+    --------
+    >>> from bayesduel.inference import fit
+    >>> from bayesduel.models import BradleyTerry
+    >>> from bayesduel.votes import Comparisons
+    >>> votes = Comparisons.from_wins([[0, 7], [3, 0]])
+    >>> try:
+    ...     fit(BradleyTerry(), votes, method="exact")
+    ... except FitError as error:
+    ...     print(error)
+    method: BradleyTerry has laplace, svi, nuts (its posterior has no closed form)
+    """
 
 
 class MissingGlyphWarning(UserWarning):

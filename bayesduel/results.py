@@ -141,7 +141,7 @@ def load(path: Path | str, *, lazy: bool = False) -> xr.DataTree:
             tree = tree_from_bytes(data)
     except ImportError:
         raise
-    # What a damaged header makes HDF5 raise is any of half a dozen kinds.
+    # For a damaged header HDF5 raises any of half a dozen kinds of errors.
     except Exception as error:
         reason = (str(error) or type(error).__name__).splitlines()[0]
         rule = f"cannot be read as results: {reason}"

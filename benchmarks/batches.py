@@ -1,4 +1,4 @@
-"""What questions in parallel cost: votes until a winner is named, by batch size.
+"""Votes until a winner is named, by the number of questions asked at once.
 
 ``python -m benchmarks.batches --runs 100 --out docs/batches.json`` plays every policy
 with a :class:`bayesduel.Player` that asks n questions at a time, and is told the

@@ -84,7 +84,7 @@ def main() -> None:
         ends = [[np.inf if each is None else each for each in p[0]] for p in pairs]
         low, _, high = np.array(ends, dtype=float).T
         came = np.array([p[1] for p in pairs])
-        # What was decided before cannot be missed.
+        # A decision before the forecast cannot be missed.
         open_ = high > 0
         inside = (came >= low) & (came <= high)
         count, total = int(inside[open_].sum()), int(open_.sum())

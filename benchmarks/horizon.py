@@ -1,4 +1,4 @@
-"""What a thousand times the horizon costs with look-ahead."""
+"""Time with look-ahead at 10^6, 10^9 and 10^12 rounds."""
 
 from bayesduel.policies import get
 

@@ -17,10 +17,10 @@ from benchmarks.recorded_votes import Recorded, played
 from benchmarks.replay import Looked, Outcome, cell, first_name
 
 UTILITIES = (1.6, 1.1, 0.9, 0.6, 0.3, 0.0, -0.4, -0.9)
-"""Of eight models, on the scale of Bradley-Terry."""
+"""Utilities of eight models, on the scale of Bradley-Terry."""
 
 FIRST = 0.4
-"""What the answer that is shown first gains."""
+"""The advantage in utility of the answer that is shown first."""
 
 DELTA, MOST = 0.05, 20_000
 GRID = np.unique((28 * 1.1 ** np.arange(70)).astype(int))

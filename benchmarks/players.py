@@ -1,4 +1,4 @@
-"""What a question and its answer cost in memory, and a start from a million votes.
+"""Time of a question and its answer in memory, and of a start from a million votes.
 
 Both beside plain NumPy: a loop that draws a Beta distribution for each pair, and a loop
 over the votes. Processor time, after a first question.

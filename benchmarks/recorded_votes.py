@@ -32,7 +32,7 @@ from bayesduel.votes import read_comparisons
 from theory import PreferenceMatrix
 
 MOST_ROUNDS = LONGEST_HORIZON
-"""Of a policy's own clock, after which it has settled."""
+"""The number of rounds on a policy's own clock after which it has settled."""
 
 _MOST_AT_ONCE = 200
 """Questions that a study asks at once; before, a tenth of the votes so far."""
@@ -312,7 +312,7 @@ def _by_study(
             Path(folder, "replay.study"), recorded.arms, policy, model=model, seed=run
         ) as study,
     ):
-        # What the disk costs is no part of it.
+        # The time of the disk is not part of the measurement.
         study._log._connection.execute("PRAGMA synchronous=OFF")
         while len(found) < grid.size:
             size = max(1, min(_MOST_AT_ONCE, votes // 10))

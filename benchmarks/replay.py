@@ -62,7 +62,7 @@ DATA: dict[str, Callable[[], Recorded]] = {
 
 
 class Looked(NamedTuple):
-    """What a rule says of counts."""
+    """The answer of a stopping rule to counts."""
 
     stopped: bool
     answer: int

@@ -37,7 +37,7 @@ class Draw:
 
     @property
     def title(self) -> str:
-        """What the table calls it."""
+        """The name in the table."""
         kind = f"N(0, {self.scale:g})"
         if self.num_features:
             kind = f"{self.num_features} features"

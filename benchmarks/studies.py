@@ -1,4 +1,4 @@
-"""What a question of a study costs, the replay of a long one, and what is idle.
+"""Time of a question of a study, of the replay of a long one, and of idle rounds.
 
 Many judges at once stand beside the journal of Optuna, where that is installed.
 """

@@ -36,7 +36,7 @@ _LOOKS_PER_SECOND = 5
 
 
 class Watch:
-    """What a thread sees and does while a sweep goes on: disk, and killed workers."""
+    """A thread that watches the disk and kills workers while a sweep runs."""
 
     def __init__(self, folder: Path, cluster: LocalCluster, every: float) -> None:
         self.folder, self.cluster, self.every = folder, cluster, every

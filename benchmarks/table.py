@@ -39,7 +39,7 @@ def measured(policy):
     for title, names in RANDOM.items():
         row[title] = together([found[name] for name in names])
     return {
-        name: {key: round(float(value), 2) for key, value in each.items()}
+        name: {key: round(float(value), 6) for key, value in each.items()}
         for name, each in row.items()
     }
 

@@ -33,7 +33,7 @@ ETAS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """The weight of a duel, of policies that draw."""
 
 POLICIES = {
-    # Of each: the text with a width, the widths, and the text that its authors use.
+    # By policy: the text with a width, the widths, and the text of its authors.
     "GINOP": ("ginop:width={constant}", WIDTHS, "ginop"),
     "MaxPairUCB": ("max-pair-ucb:width={multiple}", WIDTHS, "max-pair-ucb"),
     "MaxInP": ("max-in-p:width={multiple}", WIDTHS, "max-in-p"),

@@ -1,6 +1,7 @@
 """The page with all policies beside all matrices, from `benchmark.json`."""
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +23,7 @@ def write_benchmark_page(docs: Path) -> None:
     ratios += f"\n| $C^*$ | {' | '.join(f'{each:.1f}' for each in constants)} |"
     words = {
         "num_policies": len(rows),
+        "finding": _finding(rows, names, labels, stored["settings"]["horizon"]),
         "regret": _table(rows, names, labels, _regret, "regret"),
         "final": _table(rows, names, labels, _final, "final"),
         "ratio": ratios,
@@ -30,6 +32,43 @@ def write_benchmark_page(docs: Path) -> None:
     template = (docs / "benchmark.template").read_text("utf-8")
     text = template.format(**words, **stored["settings"])
     write_if_other(docs / "benchmark.md", text)
+
+
+def _finding(
+    rows: dict[str, _Row], names: list[str], labels: dict[str, str], horizon: int
+) -> str:
+    """Return what the table of final regret shows, in words.
+
+    In each column the regret of a policy is divided by the smallest of the column.
+    """
+    best = {name: min(row[name]["final"] for row in rows.values()) for name in names}
+    times = {
+        policy: [row[name]["final"] / best[name] for name in names]
+        for policy, row in rows.items()
+    }
+    mean = {
+        policy: math.exp(sum(map(math.log, each)) / len(each))
+        for policy, each in times.items()
+    }
+    first, second, third = sorted(rows, key=mean.__getitem__)[:3]
+    smallest = {policy: times[policy].count(1) for policy in rows}
+    rival = max(
+        (policy for policy in rows if policy != first),
+        key=lambda policy: (smallest[policy], -mean[policy]),
+    )
+    far = sum(max(each) > 100 for each in times.values())
+    return (
+        f"**{labels[first]} has the least regret over all columns.** After {horizon:,} "
+        f"rounds its regret is {mean[first]:.1f} times the smallest regret of a "
+        f"column, in the geometric mean over the {len(names)} columns, and "
+        f"{max(times[first]):.1f} times at most. {labels[second]} and {labels[third]} "
+        f"follow with {mean[second]:.1f} and {mean[third]:.1f} times in the mean. "
+        f"{labels[rival]} has the smallest regret in {smallest[rival]} columns "
+        f"({labels[first]} in {smallest[first]}), but up to "
+        f"{max(times[rival]):,.0f} times the smallest in others. "
+        f"{far} of the {len(rows)} policies have more than 100 times the smallest "
+        "regret in at least one column."
+    )
 
 
 def _regret(cell: _Cell) -> str:

@@ -54,7 +54,6 @@ if (_HERE / "install.md").exists():  # Tests build a few pages without the other
     write_policy_pages(_HERE)
     write_benchmark_page(_HERE)
 os.environ.setdefault("BAYESDUEL_NOTEBOOK_RUNS", "16")
-os.environ.setdefault("BAYESDUEL_NOTEBOOK_SUBMATRICES", "50")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_HERE / "_build" / "compiled"))
 for _path in (_HERE / "notebooks").glob("*.ipynb"):
     _notebook = nbformat.read(_path, as_version=4)

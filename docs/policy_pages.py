@@ -41,7 +41,7 @@ _RULE = "**Rule.**"
 """How the notes of a policy begin."""
 
 _OF_PAIRS = ("", "features")
-"""What a model of votes on pairs may need beside them."""
+"""Values of ``needs`` of models of votes on pairs."""
 
 _NOTES = {
     "thompson": "thompson", "ucb": "confidence_bounds", "rmed": "rmed",
@@ -251,7 +251,7 @@ def _values(entry: dict) -> list[str]:
             return []
         for applied in found:
             reasons.add("" if applied.bounds else applied.reason)
-            # Of an order of growth the printed coefficient has an unknown factor.
+            # The printed coefficient of an order of growth has an unknown factor.
             said = [
                 f"of the order of {each.formula_to(4)}"
                 if each.kind == "order only"

@@ -25,7 +25,7 @@ import numpy as np
 from jaxtyping import AbstractArray, TypeCheckError, jaxtyped
 
 PACKAGES = ("theory", "bayesduel")
-"""What is checked."""
+"""The packages whose annotations are checked."""
 
 _MOST_CALLS = 50
 _EVENTS = sys.monitoring.events
@@ -43,8 +43,8 @@ type _Check = Callable[[Any, str], str]
 """Says which array in a value of some name is not as annotated; nothing if all are."""
 
 _key = object.__hash__
-"""Of a code. Each look at `id` is told to whatever watches audited events, as a library
-that locks files does, and that takes longer than all else here."""
+"""The key of a code object. `id` would raise an audit event at each call, and a library
+that locks files watches these, which takes longer than all else here."""
 
 _watched: dict[int, tuple[FunctionType, dict[str, _Check]]] = {}
 """Functions whose annotations speak of arrays, by their codes, as below."""
@@ -385,5 +385,5 @@ def _is_such_array(value: Any, hint: Any) -> bool:
         kind = object if kind is Any else kind
         return isinstance(value, np.ndarray) and issubclass(value.dtype.type, kind)
     if isinstance(value, np.generic) and getattr(hint, "array_type", 0) is np.ndarray:
-        value = np.asarray(value)  # What NumPy makes of an array without axes.
+        value = np.asarray(value)  # NumPy returns a scalar for an array without axes.
     return isinstance(value, hint)

@@ -1,4 +1,4 @@
-"""What a drawn figure shows, and figures and fits that nobody looks into."""
+"""Helpers that read drawn figures, and fixtures that skip drawing and saving."""
 
 from pathlib import Path
 

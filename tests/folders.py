@@ -1,12 +1,12 @@
-"""What tests say of folders of results."""
+"""Helpers for tests of folders of results."""
 
 import xarray as xr
 
 REQUEST = "experiment.toml"
-"""What a folder of a comparison holds from the beginning."""
+"""The file that a folder of a comparison holds from the beginning."""
 
 WHOLE = {REQUEST, "results.nc", "summary.csv", "summary.json"}
-"""What it holds at the end."""
+"""The files that it holds at the end."""
 
 
 def content_of(folder):

@@ -1,4 +1,4 @@
-"""What the packages offer, by name."""
+"""Public names of the packages."""
 
 from importlib import import_module
 from typing import Any

@@ -154,7 +154,7 @@ def test_what_a_user_may_get_wrong_is_left_to_our_own_checks():
 
 
 ARRAY_LIKE = {"ArrayLike", "AnyArrayLike"}
-"""What a user may give: functions check it themselves, and return arrays of a shape."""
+"""Annotations of arguments from users, which functions check themselves."""
 
 
 def bare_arrays(hint):

@@ -47,7 +47,7 @@ FILES = {
 
 
 tree_of = cache(ast.parse)
-"""Of a source; several checks read all of them."""
+"""Parse a source once, because several checks read all of them."""
 
 
 def imports_of(source: str, files=FILES) -> set[str]:

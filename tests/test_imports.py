@@ -1,4 +1,4 @@
-"""What importing the packages may load, change or write: next to nothing.
+"""Importing the packages loads, changes and writes next to nothing.
 
 Each check runs in a fresh interpreter, because this one has already loaded the lot.
 """

@@ -10,7 +10,7 @@ from scipy import stats
 from bayesduel import plots, policies
 
 PAGE = Path(__file__).parents[1] / "docs" / "which_algorithm.md"
-FALSE_ALARM = 1e-3  # Of each of a dozen comparisons, of few runs.
+FALSE_ALARM = 1e-3  # The rate for each of a dozen comparisons.
 
 pytestmark = pytest.mark.skipif(
     not PAGE.is_file(), reason="the documentation is not part of the distribution"

@@ -243,7 +243,7 @@ class Board:
     @cached_property
     def without_judges(self) -> list[tuple[str, float, str, float]]:
         """Judge, votes, leader and lead without single judges, the worst lead first."""
-        # Of many judges those with the most influence on the lead over the second arm.
+        # With many judges, only those with most influence on the lead over the second.
         data, scale = self.data, self.scale
         best, second = map(int, self.order[:2])
         turned = data.first > data.second
@@ -466,7 +466,7 @@ def _judges(board: Board) -> Check:
 
 
 def _agreement(data: Comparisons) -> tuple[float, int]:
-    # Of what several judges said first of the same pair, in the same context.
+    # Compare what several judges first said about a pair in one context.
     units: dict[tuple[int, ...], dict[str, Said]] = defaultdict(dict)
     context = data.columns.get("context", np.zeros(len(data.first), dtype=np.int64))
     swapped = data.first > data.second
@@ -565,7 +565,7 @@ def _duplicates(board: Board) -> Check:
     expected, p_value = 0.0, 1.0
     if repeats:
         rng, size = generator_of(board.seed), int(said.max()) + 1
-        # Of many votes fewer permutations, as many as the level needs at least.
+        # With many votes fewer permutations, but as many as the level needs.
         needed = int(np.ceil(1.0 / board.level)) - 1
         number = max(needed, min(_PERMUTATIONS, _MOST_SHUFFLED // len(said)))
         drawn = np.array(

@@ -147,7 +147,7 @@ def fewest_of_copeland(pairs: Comparisons) -> FewestVotes:
     """
     won = pairs.wins.astype(np.int64)
     scores = (won > won.T).sum(axis=1)
-    # Of equal scores, the one with more votes is in front.
+    # Among equal scores, the arm with more votes is in front.
     leader = int(np.lexsort((-won.sum(axis=1), -scores))[0])
     best: tuple[int, int, dict[tuple[int, int, bool], int]] | None = None
     for rival in _rivals(pairs, leader):

@@ -237,7 +237,44 @@ def count_votes(
 
 
 def sample(name: str, distribution: Any) -> Shaped[Array, "*shape"]:
-    """Sample an unknown quantity from its prior, as ``numpyro.sample`` does."""
+    """Sample an unknown quantity of a model from its prior.
+
+    Use it inside the function of a model of your own (:func:`from_numpyro`), once for
+    each unknown quantity. Fits then have draws of the quantity under its name. It does
+    what ``numpyro.sample`` does without observations; ``numpyro.sample`` works in a
+    model as well.
+
+    Parameters
+    ----------
+    name : str
+        The name of the quantity, used only once in a model. ``utility`` is the name of
+        the utilities of arms.
+    distribution : numpyro.distributions.Distribution
+        The prior.
+
+    Returns
+    -------
+    jax.Array
+        A value of the shape of one draw from the prior.
+
+    Examples
+    --------
+    A Bradley-Terry model with a wide prior:
+
+    >>> from numpyro import distributions as dist
+    >>> from bayesduel.inference import fit
+    >>> from bayesduel.models import from_numpyro, sample
+    >>> from bayesduel.votes import Comparisons
+    >>> def quality(votes):
+    ...     prior = dist.ZeroSumNormal(3.0, event_shape=(votes.num_arms,))
+    ...     utility = sample("utility", prior)
+    ...     return utility[votes.first] - utility[votes.second]
+    >>> votes = Comparisons.from_wins([[0, 14, 17], [6, 0, 12], [3, 8, 0]])
+    >>> model = from_numpyro(quality, order_effect=False)
+    >>> posterior = fit(model, votes, method="laplace")
+    >>> posterior.draws["utility"].shape
+    (4, 1000, 3)
+    """
     import jax.numpy as jnp
     import numpyro
 
@@ -247,7 +284,45 @@ def sample(name: str, distribution: Any) -> Shaped[Array, "*shape"]:
 def derived(
     name: str, value: Shaped[Array | np.ndarray, "*shape"]
 ) -> Shaped[Array, "*shape"]:
-    """Name a quantity that is computed from sampled ones, so that fits report it."""
+    """Name a quantity that is computed from sampled ones, so that fits report it.
+
+    Use it inside the function of a model of your own (:func:`from_numpyro`), for
+    everything that you want to read from the fit: a difference, an effect in another
+    unit, a probability. It does not change the model, and the fit has draws of it and
+    lists it in :func:`bayesduel.inference.parameter_summary`. It does what
+    ``numpyro.deterministic`` does.
+
+    Parameters
+    ----------
+    name : str
+        The name of the quantity, used only once in a model.
+    value : array-like
+        The quantity, computed from values that :func:`sample` returned.
+
+    Returns
+    -------
+    jax.Array
+        ``value`` as an array of JAX.
+
+    Examples
+    --------
+    The lead of arm 0 over arm 1, with its posterior mean:
+
+    >>> from numpyro import distributions as dist
+    >>> from bayesduel.inference import fit
+    >>> from bayesduel.models import derived, from_numpyro, sample
+    >>> from bayesduel.votes import Comparisons
+    >>> def quality(votes):
+    ...     prior = dist.ZeroSumNormal(2.0, event_shape=(votes.num_arms,))
+    ...     utility = sample("utility", prior)
+    ...     derived("lead", utility[0] - utility[1])
+    ...     return utility[votes.first] - utility[votes.second]
+    >>> votes = Comparisons.from_wins([[0, 14, 17], [6, 0, 12], [3, 8, 0]])
+    >>> model = from_numpyro(quality, order_effect=False)
+    >>> posterior = fit(model, votes, method="laplace")
+    >>> round(float(posterior.draws["lead"].mean()), 1)
+    1.0
+    """
     import jax.numpy as jnp
     import numpyro
 

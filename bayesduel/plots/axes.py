@@ -305,24 +305,40 @@ def words_only(text: str) -> list[Line2D]:
     return [Line2D([], [], linestyle="none", label=text)] if text else []
 
 
-def head_panel(axes: Axes, name: str, handles: list[Line2D], inches: float) -> None:
-    """Write the instance and its bounds above the panel, where no line can be."""
+def head_panel(
+    axes: Axes, name: str, handles: list[Line2D], inches: float, *, dense: bool = False
+) -> None:
+    """Write the instance and its bounds above the panel, where no line can be.
+
+    ``dense`` heads hold one long text, in a smaller font.
+    """
     for handle in handles:
-        handle.set_label(wrap_label(str(handle.get_label()), inches))
+        handle.set_label(wrap_label(str(handle.get_label()), inches, dense=dense))
     has_lines = any(handle.get_linestyle() != "None" for handle in handles)
     legend = axes.legend(
         handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), title=name,
         alignment="left", borderaxespad=0.3, borderpad=0.1,
         handlelength=1.8 if has_lines else 0.0,
+        fontsize=_head_size(inches, dense=dense) if dense else None,
+        handletextpad=0.8 if has_lines else 0.0,
     )  # fmt: skip
     legend.get_title().set_fontweight("bold")
     legend.get_title().set_fontsize(mpl.rcParams["axes.titlesize"])
 
 
-def wrap_label(text: str, inches: float) -> str:
+def _head_size(inches: float, *, dense: bool) -> float:
+    """Return the size of the letters above a panel of this width, in points."""
+    if inches < 3.45:
+        return 6.0 if dense else 6.5
+    return 7.0 if dense else 8.0
+
+
+def wrap_label(text: str, inches: float, *, dense: bool = False) -> str:
     """Break a label into lines that fit above a panel of this width."""
-    size = 6.5 if inches < 3.45 else 8.0
-    characters = max(20, int((inches - 0.85) * 72.0 / (0.58 * size)))
+    size = _head_size(inches, dense=dense)
+    # A long text is as wide as letters are on average, and may end beyond the axes.
+    margin, letter = (0.7, 0.54) if dense else (0.85, 0.58)
+    characters = max(20, int((inches - margin) * 72.0 / (letter * size)))
     short = re.sub(r"\$10\^\{(\d+)\}\$", "\ue000\\1\ue001", text)
     wrapped = textwrap.fill(
         short, characters, break_long_words=False, break_on_hyphens=False
@@ -330,10 +346,13 @@ def wrap_label(text: str, inches: float) -> str:
     return re.sub("\ue000(\\d+)\ue001", r"$10^{\1}$", wrapped)
 
 
-def head_height(texts: list[str], inches: float) -> float:
+def head_height(texts: list[str], inches: float, *, dense: bool = False) -> float:
     """Return about how many inches the head of a panel takes."""
-    lines = 1 + sum(1 + wrap_label(text, inches).count("\n") for text in texts)
-    return lines * (0.13 if inches < 3.45 else 0.165) + 0.05
+    wrapped = [wrap_label(text, inches, dense=dense) for text in texts]
+    lines = sum(1 + text.count("\n") for text in wrapped)
+    usual = 0.13 if inches < 3.45 else 0.165
+    of_text = _head_size(inches, dense=True) / 72.0 * 1.3 if dense else usual
+    return usual + lines * of_text + 0.05
 
 
 def _level_heads(figure: StyledFigure) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import cycle
+from itertools import cycle, product
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 
 from bayesduel.analysis.anchored_bounds import (
     BOUNDED_NOTIONS,
@@ -140,7 +142,7 @@ def _theorems(panel: Panel, policy: str) -> Iterator[AskedBound]:
     for applied, line in applied_theorems:
         for bound in applied.bounds:
             yield AskedBound(bound, (line,) if line else ())
-        # Of two forms of a policy, it may be about one.
+        # A theorem may be about only one of two forms of a policy.
         if applied.theorem.name not in defined:
             yield _nothing(applied)
 
@@ -189,7 +191,7 @@ def check_notion(bound: RegretBound, notion: str, panel: Panel) -> None:
     raise ArgumentError("bounds", rule, bound.name, remedy=remedy)
 
 
-# Of bounds that are slopes, and of those that are levels.
+# Dashes of bounds that are slopes, and of those that are levels.
 _SLOPES = ((0, (4, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 _LEVELS = ("-", (0, (12, 1.2)), (0, (12, 1.2, 1.2, 1.2)))
 
@@ -205,6 +207,10 @@ _NOT_DRAWN = {
 _SAME = 1e-6
 # How far above the highest line a bound may end.
 _ROOM = 1.05
+# So many bounds have a line each above the panel; more are lettered, in one text.
+_MOST_LISTED = 4
+# Where letters stand along their curves, as shares of the axis between the ends.
+_LETTERS = (0.35, 0.95)
 
 
 @dataclass(frozen=True)
@@ -218,11 +224,18 @@ class DrawnBound:
     makes_room: bool = False  # It was asked for: the axes reach as far as the curve.
     policy: str = ""  # Whose color it has; empty if of several.
     start: str = ""  # The end of the text, where a slope starts.
+    kind: str = ""  # As it stands in the text, in brackets behind the name.
 
     @property
     def label(self) -> str:
         """Return the text without where it starts: a circle shows that."""
         return self.text.removesuffix(f", {self.start}") if self.start else self.text
+
+    @property
+    def without_kind(self) -> str:
+        """Return the label without the kind, which a heading names."""
+        text = self.label.replace(f" ({self.kind})", "", 1)
+        return text.replace(f" ({self.kind}, ", " (", 1)
 
     @property
     def highest(self) -> float:
@@ -339,7 +352,9 @@ def _drawn(
             of = f"lowest mean of {', '.join(names[:-1])} and {names[-1]}"
         start = f"from {power_text(round_)} on ({of})"
         text = f"{title}: {growth}, {start}"
-        return DrawnBound(text, rounds, line(rounds), slope=True, start=start)
+        return DrawnBound(
+            text, rounds, line(rounds), slope=True, start=start, kind=_kind_in(bound)
+        )
     # Draw a bound that holds at finite horizons, where it fits on the axes.
     text = f"{bound_title(bound)}: {_formula(bound)}"
     if panel.horizon < bound.minimum_horizon:
@@ -353,7 +368,7 @@ def _drawn(
         rounds = np.array([first, float(panel.horizon)])
         values = np.full(2, float(bound(panel.horizon)))
         text += f" at t = {power_text(panel.horizon)}"
-    return DrawnBound(text, rounds, values, slope=False)
+    return DrawnBound(text, rounds, values, slope=False, kind=_kind_in(bound))
 
 
 def _words(text: str) -> DrawnBound:
@@ -363,9 +378,13 @@ def _words(text: str) -> DrawnBound:
 
 def bound_title(bound: RegretBound) -> str:
     """Return name, kind where the name does not tell it, and condition."""
-    kind = "" if bound.kind == "asymptotic lower" else bound.kind
-    said = ", ".join(part for part in (kind, bound.condition) if part)
+    said = ", ".join(part for part in (_kind_in(bound), bound.condition) if part)
     return f"{bound.name} ({said})" if said else bound.name
+
+
+def _kind_in(bound: RegretBound) -> str:
+    """Return the kind, or nothing where the name of the bound tells it."""
+    return "" if bound.kind == "asymptotic lower" else bound.kind
 
 
 def _formula(bound: RegretBound) -> str:
@@ -390,14 +409,71 @@ def within(drawn: list[DrawnBound], panel: Panel) -> list[DrawnBound]:
     ]
 
 
+def are_lettered(bounds: list[DrawnBound]) -> bool:
+    """Whether a panel has so many bounds that letters name their curves."""
+    return len(bounds) > _MOST_LISTED
+
+
+def _letters(bounds: list[DrawnBound]) -> list[str]:
+    """Return a letter for each bound with a curve, and nothing for the others."""
+    names = (letter for size in (1, 2) for letter in _words_of_letters(size))
+    return [next(names) if bound.rounds.size else "" for bound in bounds]
+
+
+def _words_of_letters(size: int) -> Iterator[str]:
+    return map("".join, product(ascii_lowercase, repeat=size))
+
+
+def head_texts(bounds: list[DrawnBound]) -> list[str]:
+    """Return what stands above a panel: a text for each bound, or one for many.
+
+    The one text puts bounds of a kind together, and each behind its letter.
+    """
+    if not are_lettered(bounds):
+        return [bound.label for bound in bounds]
+    groups: dict[str, list[str]] = {}
+    for bound, letter in zip(bounds, _letters(bounds), strict=True):
+        text = (
+            f"({letter})\N{NO-BREAK SPACE}{bound.without_kind}"
+            if letter
+            else bound.label
+        )
+        groups.setdefault(bound.kind if letter else "\0", []).append(text)
+    words = groups.pop("\0", [])
+    parts = [
+        (f"{kind} bounds: " if kind else "") + "; ".join(texts)
+        for kind, texts in groups.items()
+    ]
+    return ["; ".join([*parts, *words])]
+
+
+def _write_letter(axes: Axes, bound: DrawnBound, letter: str, share: float) -> None:
+    """Write a letter on a curve, at a share of the axis between its ends."""
+    along = axes.xaxis.get_transform()
+    ends = along.transform(bound.rounds[[0, -1]])
+    x = along.inverted().transform(ends[:1] + share * (ends[1:] - ends[:1]))
+    y = np.interp(along.transform(x), along.transform(bound.rounds), bound.values)
+    axes.text(
+        float(x[0]), float(y[0]), letter, ha="center", va="center", zorder=6,
+        clip_on=True, color=axes.lines[-1].get_color(), fontweight="bold",
+        path_effects=[withStroke(linewidth=2.5, foreground="white")],
+    )  # fmt: skip
+
+
 def draw_bounds(
     axes: Axes, bounds: list[DrawnBound], look: dict[str, Look]
 ) -> list[Line2D]:
-    """Draw the bounds that have a curve; return one legend entry for each bound."""
+    """Draw the bounds that have a curve; return the legend entries of the bounds.
+
+    There is one for each bound, or one for all, if letters name the curves.
+    """
     handles: list[Line2D] = []
+    lettered = are_lettered(bounds)
+    letters = _letters(bounds)
+    shares = iter(np.linspace(*_LETTERS, sum(map(bool, letters))))
     limits = axes.get_ylim()
     styles: dict[tuple[str, bool], Iterator[Any]] = {}
-    for bound in bounds:
+    for bound, letter in zip(bounds, letters, strict=True):
         if not bound.rounds.size:
             handles += words_only(bound.text)
             continue
@@ -411,6 +487,8 @@ def draw_bounds(
         (drawn,) = axes.plot(bound.rounds, bound.values, zorder=4, **line)
         name, at = bound.text.partition(":")[0], len(handles)
         name_in_file(drawn, str(axes.get_gid()), f"bound {at}", name)
+        if lettered:
+            _write_letter(axes, bound, letter, float(next(shares)))
         if bound.slope:
             axes.plot(
                 bound.rounds[:1], bound.values[:1], "o", zorder=5, color="white",
@@ -425,4 +503,4 @@ def draw_bounds(
         )
         axes.axvspan(first, last, color=SHADE, zorder=0, linewidth=0)
     axes.set_ylim(limits)
-    return handles
+    return words_only(*head_texts(bounds)) if lettered else handles

@@ -23,10 +23,12 @@ from bayesduel.plots import style
 from bayesduel.plots.axes import Panel
 from bayesduel.plots.bound_curves import (
     AskedBound,
+    are_lettered,
     asked_bounds,
     bound_title,
     bounds_of_panel,
     draw_bounds,
+    head_texts,
     power_text,
     within,
 )
@@ -92,7 +94,8 @@ def regret(
         over shaded rounds: from the mean of the policy that the bound is of, from the
         lowest mean if it is of several. Bounds that hold at finite horizons are solid
         curves (a level, where the policy was told the horizon), other kinds are words.
-        The legend gives kind, condition and checkpoint.
+        The legend gives kind and condition; of five bounds or more, letters on the
+        curves refer to it.
     anchor : int, optional
         The checkpoint where slopes start; two decades before the horizon by default.
     log_x, log_y : bool
@@ -166,7 +169,9 @@ def regret(
     beyond = [layout.beyond_text(panel, look, log_y=log_y) for panel in groups]
     heads = [
         layout.head_height(
-            [*(bound.label for bound in shown), *filter(None, [text])], inches / columns
+            [*head_texts(shown), *filter(None, [text])],
+            inches / columns,
+            dense=are_lettered(shown),
         )
         for shown, text in zip(drawn.values(), beyond, strict=True)
     ]
@@ -188,7 +193,13 @@ def regret(
             layout.scale_axes(axes, panel, log_x=log_x, log_y=log_y, reach=reach)
             handles = draw_bounds(axes, shown, look)
             handles += layout.words_only(text)
-            layout.head_panel(axes, panel.instance, handles, inches / columns)
+            layout.head_panel(
+                axes,
+                panel.instance,
+                handles,
+                inches / columns,
+                dense=are_lettered(shown),
+            )
         caption = layout.band_text(groups, band)
         if any(bound.slope for shown in drawn.values() for bound in shown):
             caption = layout.wrap_label(f"{caption}; {_SHADED}", inches)

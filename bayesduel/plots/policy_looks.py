@@ -56,7 +56,7 @@ RULE_LOOKS: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 """Color and marker of the rules for stopping, by name."""
 
-# Of other policies, and of other parameters than the default ones.
+# Markers of other policies, and of parameters that are not the default ones.
 _OTHER_MARKERS = ("<", ">", "*", "p", "d")
 
 

@@ -182,21 +182,43 @@ def part_name(state: Any) -> str:
 
 @dataclass(frozen=True)
 class FirstOf(StoppingRule):
-    """Stop with the first rule that does; where several do, with the first named.
+    """Stop as soon as one of several rules stops.
 
-    Until a rule stops, ``evaluate`` returns the state of the first rule.
+    Use it to limit a rule that may never stop, for example by a budget. The operator
+    ``|`` makes the same combination: ``AnytimeEvidence(0.01) | Budget(1000)``. In text,
+    as for ``--stopping``, it is written ``anytime:delta=0.01|budget:duels=1000``.
 
     Parameters
     ----------
     rules : tuple of StoppingRule
         At least one.
 
+    Raises
+    ------
+    StoppingRuleError
+        If ``rules`` is no tuple, is empty, or has a member that is no rule.
+
+    Notes
+    -----
+    If several rules stop at the same vote, the state is that of the first one in
+    ``rules``. Until a rule stops, ``evaluate`` returns the state of the first rule. So
+    put the rule first whose answer and evidence you want to see. The error of the
+    combination is at most the sum of the errors of the rules that name an arm.
+
     Examples
     --------
+    After 100 duels the evidence names arm 0. After 12 duels it does not, and the budget
+    ends the run without a name (-1):
+
     >>> from bayesduel.stopping import AnytimeEvidence, Budget
-    >>> rule = FirstOf((AnytimeEvidence(0.01), Budget(1000)))
+    >>> rule = FirstOf((AnytimeEvidence(0.01), Budget(10)))
     >>> rule.evaluate([[0, 90], [10, 0]]).answer
     0
+    >>> state = rule.evaluate([[0, 7], [5, 0]])
+    >>> state.stopped, state.answer
+    (True, -1)
+    >>> rule == AnytimeEvidence(0.01) | Budget(10)
+    True
     """
 
     rules: tuple[StoppingRule, ...]

@@ -72,7 +72,7 @@ _UNWRITABLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_BUSY",
                "SQLITE_CANTOPEN", "SQLITE_PERM")  # fmt: skip
 
 
-# What goes wrong
+# Errors
 
 
 class _ClosedBlock(AbstractContextManager):

@@ -167,7 +167,7 @@ class VoteRow(NamedTuple):
         return cls((*arms,), (*counts,), worst=bool(worst))
 
 
-# What a value must be
+# Checks of values
 
 
 def _is_number(value: Any) -> bool:

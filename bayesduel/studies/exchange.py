@@ -163,7 +163,7 @@ def _answers(events: Iterable[Event]) -> Iterator[tuple[int, str]]:
 
 
 def _keys_of(event: Event, state: StudyState) -> list[str]:
-    # What the rows of an import are known by: those of a table together.
+    # The keys of the rows of an import; a table has one key for all.
     if "keys" in event.body:
         return event.body["keys"]
     rows = sorted(

@@ -236,7 +236,7 @@ def _read(path: Path) -> list[Event]:
     except BayesduelError:
         if not any(file.exists() for file in beside):
             raise
-    # What a killed writer has left is taken in, or back, in a copy.
+    # In a copy, the journal of a killed writer is completed or rolled back.
     with tempfile.TemporaryDirectory() as folder:
         for file in filter(Path.exists, (path, *beside)):
             shutil.copy(file, folder)
@@ -259,7 +259,7 @@ def _replayed(events: list[Event]) -> tuple[StudyState | None, tuple[Event, ...]
 
 
 def _damaged(path: Path, why: str) -> IntegrityReport:
-    # What is sound of a file that cannot be read as a study.
+    # Find the intact events of a file that cannot be read as a study.
     data = path.read_bytes()
     rows = _rows_in(data)
     events: list[Event] = []

@@ -84,7 +84,7 @@ def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float:
     return float(1.0 - (number - 1.0) * (differ / (answers - 1.0)).sum() / expected)
 
 
-# What was judged more than once
+# Pairs that were judged more than once
 
 
 Judged = tuple[tuple[int, ...], str | None, int]
@@ -260,7 +260,7 @@ def agreement_of_pairs(shared: Sequence[dict[str, Said]]) -> PairAgreement | Non
     others = np.bincount(unit) - 1
     first = np.bincount(unit, named == 0)
     alike = np.where(named == 0, first[unit], others[unit] + 1 - first[unit]) - 1
-    # Of each judgment the share of the others that say the same.
+    # For each judgment the share of the others that agree.
     shares, weight = alike / others[unit], 1.0 / others[unit]
     mean = float(shares.mean())
     numbers, answer = np.unique(question, return_inverse=True)
@@ -285,14 +285,42 @@ def agreement_of_pairs(shared: Sequence[dict[str, Said]]) -> PairAgreement | Non
 class CardShare:
     """How often a judge named the arm on one card.
 
+    A study of sets shows k arms on k cards, which are dealt in random order. A judge
+    without a preference for a place therefore names each card in 1/k of the answers.
+    Use this table to find judges who always take the same place: the interval of such
+    a card does not contain 1/k. ``study.status().judges`` has a tuple of these for each
+    judge, in the order of the cards: ``best_at`` for the best arm, and ``worst_at``
+    for the worst one if the study asks for it.
+
     Attributes
     ----------
     chosen : int
-    share, lower, upper : float or None
-        Fraction of the judge's answers that named this card, with exact limits
-        (Clopper and Pearson) that hold for all cards simultaneously with probability
-        95 % (Bonferroni). Cards are dealt in random order, so that the share is 1/k for
-        a judge without a preference for one of k places. None without an answer.
+        The number of answers that named the arm on this card.
+    share : float or None
+        The same as a fraction of all answers of the judge, or None without an answer.
+    lower, upper : float or None
+        Exact limits of the share (Clopper and Pearson). They hold for all cards
+        simultaneously with probability 95 % (Bonferroni).
+
+    Examples
+    --------
+    Ann names the first of three cards every time:
+
+    >>> import pathlib, tempfile
+    >>> from bayesduel.studies import Study
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "drinks.study")
+    >>> drinks = ["tea", "coffee", "milk", "water"]
+    >>> with Study.create(path, drinks, "balanced", choose_from=3) as study:
+    ...     for _ in range(10):
+    ...         (ticket,) = study.ask(judge="ann")
+    ...         _ = study.tell(ticket, 1, judge="ann")
+    ...     (ann,) = study.status().judges.lines
+    >>> [card.chosen for card in ann.best_at]
+    [10, 0, 0]
+    >>> round(ann.best_at[0].lower, 2), ann.best_at[0].upper
+    (0.62, 1.0)
+    >>> folder.cleanup()
     """
 
     chosen: int

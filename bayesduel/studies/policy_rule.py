@@ -129,7 +129,7 @@ class PolicyRule(Rule):
 
     def __init__(self, policy: PolicyBase) -> None:
         self._policy = policy
-        # What it differs in from its defaults takes a millisecond to find.
+        # Finding the parameters that are not defaults takes a millisecond.
         self._name = policy.label
         self._follower: PolicyFollower | None = None
         self._snapshot: Any = None

@@ -72,7 +72,7 @@ def check_policy(settings: Settings, num_arms: int | None = None) -> PolicyBase:
         rule = f"must be given for {policy.label}, which plans for its number of votes"
         raise StudyError("budget", rule, None)
     number = num_arms or len(settings.arms)
-    # Of fewer arms, which ones does not matter: their number is checked.
+    # The policy is checked for the number of arms, whichever these are.
     known = getattr(settings.model, "features", None)
     if declared(policy, "contextual") and known is None:
         rule = f"must have features of the arms for {policy.label}"
@@ -155,7 +155,7 @@ def _due_gold(state: StudyState, judge: str | None) -> tuple[int, list[int]] | N
     if not share:
         return None
     rng = random.Random(f"{state.settings.seed}/gold/{state.last + 1}")
-    # What is due by now, and 1 where the run ends here.
+    # The number of gold questions that are due by now.
     due = share * (record.num_asked + 1) - record.num_gold_asked
     if due <= 0 or (due < 1 and rng.random() >= share / (1 - due + share)):
         return None

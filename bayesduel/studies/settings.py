@@ -306,7 +306,7 @@ class Settings:
         body["model"] = {"name": title, **body["model"]}
         if self.choose_from == 2:
             del body["choose_from"]
-        # What no older version knows is left out where nothing is said of it.
+        # Settings that older versions do not know are left out if they are empty.
         return {
             name: value for name, value in body.items() if name not in _LATER or value
         }

@@ -168,7 +168,7 @@ class StudyState:
         self.is_retired = [False] * len(self.arms)
         self.merged: dict[int, int] = {}  # Into which other arm.
         self.arm_prices = dict(settings.spending.arm_prices)
-        # Of the questions that are to be about an arm that came late.
+        # Shares of the questions that are about an arm that was added later.
         self.shares: dict[int, float] = {}
         self.questions: dict[int, Question] = {}
         self.open: dict[int, Question] = {}
@@ -207,7 +207,7 @@ class StudyState:
     def __getstate__(self) -> dict[str, Any]:
         from scipy.sparse import coo_array
 
-        # Of many arms tables are large, and hold little that is not zero.
+        # Tables of many arms are large, and nearly all entries are zero.
         return {
             name: coo_array(value) if isinstance(value, np.ndarray) else value
             for name, value in vars(self).items()
@@ -248,7 +248,7 @@ class StudyState:
         if what is not None:
             raise broken(event.number, what)
 
-    # What is known
+    # Arms, prices, budget and time
 
     @property
     def model(self) -> PreferenceModel:
@@ -449,7 +449,7 @@ class StudyState:
         return question
 
     def _misfit(self, number: int, *, answered: bool | None = None) -> str | None:
-        # What is wrong with an event about a question.
+        # Return the fault of an event about a question.
         question = self.questions.get(number)
         if question is None:
             return f"question {number} was not asked"
@@ -471,7 +471,7 @@ class StudyState:
         self.open.pop(question.number, None)
         record = self.judges[question.voter]
         record.answered += 1
-        # Of several questions at once a judge reads one after the other.
+        # A judge reads several questions one after the other.
         question.seconds = self.clock - max(question.asked_at, record.last)
         record.last = self.clock
         if question.cost is None:
@@ -497,7 +497,7 @@ class StudyState:
         return None
 
     def _outcome_of(self, unit: Question) -> str | None:
-        # What one answer says, or two; None where one is still missing.
+        # Return the outcome of one answer or two; None if one is still missing.
         how = self.settings.judging.both_orders
         if how is None:
             return unit.answer
@@ -582,7 +582,7 @@ class StudyState:
             return f"there is no arm {short(retired.name)}"
         arm = self.arms.index(retired.name)
         self.is_retired[arm] = True
-        # What is out about it is asked no more, and holds up no budget.
+        # Open questions about it are not asked again, and free their budget.
         for unit in [*self.waiting.values()]:
             if arm in unit.arms:
                 self._leave(unit)
@@ -743,7 +743,7 @@ class StudyState:
         self.num_reselected += self.num_votes != before
         self._begin_anew()
 
-    # What is out
+    # Open questions
 
     def _waits(self, unit: Question) -> None:
         # Let a question be out until it has its outcome, unless nobody asks it.
@@ -859,7 +859,7 @@ class StudyState:
         return unit.outcome == "left"
 
     def _begin_anew(self) -> None:
-        # What the policy went through no longer holds: it begins from counts.
+        # The history of the policy no longer holds: it begins from counts.
         self.epoch += 1
         self.epoch_wins = self.policy_wins.copy()
         self.policy_events, self.requests, self.unissued = [], {}, {}
@@ -868,7 +868,7 @@ class StudyState:
         # Tell the policy a vote, or that there will be none.
         request = self.requests.get(unit.request or -1)
         if request is None:
-            # Of an arm that was retired meanwhile the policy knows nothing.
+            # The policy does not know an arm that was retired meanwhile.
             if left is not None and self._are_there(unit.arms):
                 values = self.last, {}, unit.left, unit.right, 1, int(left)
                 self.policy_events.append(PolicyEvent(*values))

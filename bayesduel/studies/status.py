@@ -474,7 +474,7 @@ def standing(
         words, remedy = "must hold whole votes", "count every vote once"
         raise StudyError("votes", words, data, remedy=remedy)
     with warnings.catch_warnings():
-        # What is not connected is said in words.
+        # The status names parts that are not connected in words.
         warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
         posterior = fit(
             replace(assumed, ties=data.has_ties),  # pyright: ignore

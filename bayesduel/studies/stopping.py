@@ -205,7 +205,7 @@ def leaders_without(state: StudyState) -> tuple[str | None, dict[str, str | None
             units.setdefault(unit.voter, []).append(unit)
 
     def leader(without: list[Question]) -> str | None:
-        # As many draws as for the status: nobody is to lead by their luck.
+        # As many draws as for the status, so that luck does not decide who leads.
         votes = votes_of(state, without=without)
         return leader_of(fit_votes(state, *LOOK, votes=votes))
 

@@ -359,7 +359,7 @@ class Study:
     def close(self) -> None:
         """Close the file; keep what a long study, or a policy, has come to."""
         state, path = self._state, self.path
-        # What is kept is lost where the study is closed already, or gone.
+        # The snapshot is lost if the study is closed already, or gone.
         with self._turn, closing(self._log), suppress(StudyError):
             if state is not None:
                 number, digest = state.last, state.digest
@@ -1114,7 +1114,7 @@ class Study:
         """
         exchange.write_frame(self.to_dataframe(), as_path("path", path, StudyError))
 
-    # What simulations say
+    # Simulations
 
     def forecast(
         self, probability: float = 0.8, *, most_votes: int = 10_000, num_runs: int = 400
@@ -1265,7 +1265,7 @@ def _checked_answer(given: Any, question: Question, *, worst: bool) -> str:
 
 
 def _remark_on(question: Question, state: StudyState) -> str:
-    # What there is to say of an answer.
+    # Return the remark on an answer.
     if question.gold is not None:
         return ""
     if state.record(question.voter).is_aside:
@@ -1300,7 +1300,7 @@ def _checked_context(context: Any) -> Any:
 
 
 def _checked_gold(better: Any, worse: Any, size: int) -> tuple[str, ...]:
-    # What a gold question shows, the best one first and the worst last.
+    # Return the arms of a gold question, the best one first, the worst last.
     others = (worse,) if isinstance(worse, str) else worse
     if not isinstance(others, tuple | list) or len(others) != size - 1:
         rule = "must be a name"

@@ -12,7 +12,7 @@ from bayesduel.instances import choice
 from tests.theory.matrices import from_upper, random_matrix
 
 FALSE_ALARM = 1e-5
-"""Of one policy: that some mean on some instance is called above its bound."""
+"""The rate for one policy that any mean on any instance is called above its bound."""
 
 NUM_RUNS = 40
 ROUNDS = (100, 1000, 10**4, 10**5)

@@ -60,7 +60,7 @@ def _one_judge(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _circle(seed: int) -> pd.DataFrame:
-    # Of the three arms behind the first, each beats the next one.
+    # Each of the three arms behind the first beats the next one.
     def lead(table: pd.DataFrame) -> np.ndarray:
         one, other = (
             table[side].map(ARMS.index).to_numpy() for side in ("left", "right")

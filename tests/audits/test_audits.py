@@ -63,7 +63,7 @@ def alarms(boards: int, among: Iterable[Any], **options: Any) -> Counter[str]:
 def test_tests_raise_few_false_alarms():
     among = [checks._order_effect, checks._judges, checks._cycles]
     among += [checks._duplicates, checks._drift, checks._mirrored]
-    # Of few judges, all rows have votes, and programs are compiled once.
+    # With few judges all rows have votes, and programs are compiled once.
     result = alarms(30, among, number=400, judges=4)
     assert result
 
@@ -277,7 +277,7 @@ def test_intervals_of_two_arms_are_the_usual_ones():
     data = Comparisons.from_wins([[0, 60], [40, 0]], arm_names=["tea", "milk"])
     apart = Board(data, 0.05, 0, None, None).separation
     assert apart.critical == pytest.approx(ndtri(0.975), abs=0.06)
-    # Of a binomial share, and a prior that says next to nothing.
+    # The error of a binomial share, as the prior is nearly flat.
     error = 1.0 / np.sqrt(100 * 0.6 * 0.4)
     assert apart.errors[0, 1] == pytest.approx(error, rel=0.02)
     # 0.405 in utility is 1.99 errors.
@@ -319,7 +319,7 @@ def test_more_votes_settle_a_comparison():
     board = Board(Comparisons.from_wins(wins), 0.05, 0, None, None)
     (line,) = checks.more_votes(board)
     assert (line.better, line.worse) == ("0", "1")
-    # As many votes as the model expects of that pair leave its utilities where they
+    # Votes in the shares that the model expects leave its utilities where they
     # are, and its interval ends 0.84 errors above 0.
     p = expit(line.gap)
     more = wins + line.votes * np.array([[0, p, 0], [1 - p, 0, 0], [0, 0, 0]])

@@ -62,7 +62,7 @@ class FakeEngine:
         self.happens()
         if self.error is not None:
             raise self.error
-        # Of a world nothing but the tree's layout is made up.
+        # For a world only the layout of the tree is made.
         matrices = {
             instance.name: getattr(
                 instance, "values", np.full((instance.num_arms,) * 2, 0.5)

@@ -161,7 +161,7 @@ def test_a_comparison_works_everything_out_once(run, calls, tmp_path):
         "--horizon", "200", "--jobs", "1", "--quiet",
         "--out", tmp_path / "out")  # fmt: skip
     assert calls["lower_slope"] == calls["copeland_lower_bound"] == 1
-    assert calls["_measurement"] == calls["_summary_row"] == 2  # Of two policies.
+    assert calls["_measurement"] == calls["_summary_row"] == 2  # One per policy.
     assert calls["_ranking"] == 1
     # From the file, and from the results.
     assert calls["matrix"] == 2

@@ -1,4 +1,4 @@
-"""What is printed where there is little room, or no UTF-8."""
+"""Output on narrow terminals, and without UTF-8."""
 
 import io
 import json
@@ -83,7 +83,7 @@ def test_what_an_encoding_lacks_is_written_in_ascii(monkeypatch, encoding):
     assert "-> 3" in text and "sqrt ?" in text and "another long name" in text
     assert "1 +- 2" in text.replace("±", "+-") and "ngstr" in text
     assert json.loads(text[text.index("{") :]) == {"arm": "東京"}
-    output.print_data("東京\n")  # What is read back is as in a file.
+    output.print_data("東京\n")  # It is read back as in a file.
     stream.flush()
     assert raw.getvalue().endswith("東京\n".encode())
 

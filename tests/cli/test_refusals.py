@@ -18,7 +18,7 @@ FILES = {
         "--tie-columns ties,draws",
     ),
 }
-"""What else is refused is in ``tests/votes/test_files.py`` and ``tests/files``."""
+"""Other refusals are tested in ``tests/votes/test_files.py`` and ``tests/files``."""
 
 
 @pytest.mark.parametrize("case", FILES)

@@ -60,7 +60,7 @@ def test_counts_in_the_order_shown_have_an_advantage(run, tmp_path):
     assert "(--order-known)" in refused.stderr
     result = run("fit", path, *options, "--order-known", "--json")
     results = {row["parameter"]: row for row in json.loads(result.stdout)["parameters"]}
-    # Of 80 games the home team won 58: log(58 / 22) = 0.97.
+    # The home team won 58 of 80 games: log(58 / 22) = 0.97.
     assert results["first_advantage"]["mean"] == pytest.approx(0.97, abs=0.1)
 
 

@@ -26,7 +26,7 @@ def files():
     for cell in CELL.findall(PAGE.read_text("utf-8")):
         if "\nclass " in cell:
             name = re.findall(r"`(\w+\.py)`", PAGE.read_text().partition(cell)[0])[-1]
-            # What follows the class in a cell is for the page.
+            # The code after the class in a cell is for the page only.
             results[name] = cell.partition("\n\n\nresult =")[0].rstrip() + "\n"
     assert list(results) == ["mine.py", "linear.py", "known.py"]
     return results

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 REQUEST = {"num_runs": 800, "horizon": 10**6, "seed": 7, "record": "regret"}
 POLICIES = ["d-ts", "rucb"]
 
-# What the threads of a cluster leave when its parts are killed is none of ours.
+# Threads of a cluster whose parts are killed leave warnings of their own.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),

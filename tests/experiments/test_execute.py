@@ -1,4 +1,4 @@
-"""What is done here and what by workers, and what the bar says meanwhile."""
+"""Work in this process and in workers, and the progress bar meanwhile."""
 
 import pickle
 import signal
@@ -85,7 +85,7 @@ def engine(monkeypatch):
     ("seconds", "options", "here", "left"),
     [
         (((0.5, 0.9), (0.3, 0.5), (0.1, 1.5)), {}, "abc", []),
-        # What took long was compiling, which is of no use to anybody else.
+        # Compiling took most of the time, and that does not help the other parts.
         ([(6.0, 0.5)] * 3, {}, "a", [4, "b", "c"]),
         (((0.2, 0.5), (0.2, 3600.0), (0.2, 0.5)), {}, "a", [4, "b", "c"]),
         ([(0.1, 0.1)] * 2, {"try_here": False}, "", [4, "a", "b"]),
@@ -266,7 +266,7 @@ def test_ctrl_c_reaches_no_worker_that_begins():
     command = [sys.executable, "-c", BEGINNING]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stdout == "goes on\n"
-    assert done.stderr.count("Traceback") == 1  # Of the one that begins them.
+    assert done.stderr.count("Traceback") == 1  # From the starting process.
 
 
 def test_one_task_of_each_program_comes_first():

@@ -42,7 +42,7 @@ WRONG_FIELDS = {
     "record": ("all", "all", None),
     "stopping": (0.05, 0.05, None),
 }
-"""What is given, what of it is wrong, and where that stands."""
+"""By argument: a value, the wrong part of it, and its index."""
 
 WRONG_RUNS = {
     "jobs": 0, "executor": "local", "part": "3", "progress": "no", "out": 5,
@@ -349,7 +349,7 @@ def test_zipped_parameters_move_together_and_are_crossed_with_others():
     zipped = [f"p:{pair},c={c}" for pair in ("a=1,b=10", "a=2,b=20") for c in "xy"]
     assert expand("p:a=1|2&b=10|20,c=x|y") == zipped
     assert expand("p:a=1..3/3&b=3..1/3&c=7|8|9")[2] == "p:a=3,b=1,c=9"
-    # As many as there are values, not their product.
+    # The number of pairs is that of the values, not their product.
     assert len(expand("p:a=1..2/1000&b=1..2/1000")) == 1000
 
 

@@ -114,7 +114,7 @@ def test_going_on_twice(calls, expected, interrupted, monkeypatch):
         with pytest.raises(KeyboardInterrupt) as raised:
             compare(interrupted, resume=True)
     assert len(chunks_of(interrupted)) == 3
-    # What was finished before is part of what is handed over.
+    # Runs that were finished before are part of the partial result.
     partial = raised.value.partial["cyclic"]
     assert partial["Wanderer"].sizes["run"] == 100
     assert partial["Scripted"].sizes["run"] == 50

@@ -51,7 +51,7 @@ def test_prices_go_with_their_arms(in_python, name):
     upper = np.triu_indices(4, 1)
     means = [item.mean(axis=0)[upper] for item in both]
     errors = [item.std(axis=0)[upper] / np.sqrt(40) for item in both]
-    # Of six pairs; with a normal law each is off by so much once in 10^6.
+    # There are six pairs; by a normal law each exceeds this once in 10^6.
     assert (np.abs(means[0] - means[1]) < 5 * np.hypot(*errors) + 1e-9).all()
     assert both[0].mean(axis=0)[0, 1] > 1.2 * both[0].mean(axis=0)[0, 2:].mean()
 

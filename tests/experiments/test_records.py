@@ -1,4 +1,4 @@
-"""What is kept of runs: all that was played, regret alone, or summaries of all runs."""
+"""Records of runs: all plays, regret alone, or summaries of all runs."""
 
 import random
 

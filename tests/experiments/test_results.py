@@ -212,7 +212,7 @@ def test_everything_survives_a_file(tmp_path):
     path = results.save(original, tmp_path / "deep" / "er" / "results.nc")
     assert path == tmp_path / "deep" / "er" / "results.nc"
     loaded = results.load(path.parent)
-    path.unlink()  # What was loaded needs it no more, and can be saved.
+    path.unlink()  # Loaded results no longer need it, and can be saved.
     assert_same(original, results.load(results.save(loaded, path.parent / "b.nc")))
     assert [file.name for file in path.parent.iterdir()] == ["b.nc"]
 

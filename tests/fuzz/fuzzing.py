@@ -1,4 +1,4 @@
-"""What is thrown at the borders of the package, and what counts as an answer."""
+"""Random arguments for public functions, and a check of the answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bayesduel.errors import ArgumentError
 from tests.processes import PATIENCE
 
 SECONDS = 20
-"""Of work that an answer takes at most, however busy the machine."""
+"""The most processor time of an answer, which a busy machine does not change."""
 
 BYTES = 2 * 2**30
 """It takes at most so much memory."""
@@ -53,7 +53,7 @@ HOSTILE = [*WRONG_NUMBERS, *WRONG_THINGS]
 
 
 MANY_EXAMPLES = 12 * settings.default.max_examples
-"""Of slow tests: 300, and many times as many at night."""
+"""The number of examples in slow tests: 300, and many times as many at night."""
 
 
 class TooSlowError(Exception):

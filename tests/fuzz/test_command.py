@@ -212,7 +212,7 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     "show": (["d-ts", "SUSHI", "camera", "thurstone", "D-TS, refined", "[x]"], ""),
     "demo": ([], "--seed --runs --horizon --far --jobs"),
 }
-"""What stands alone after every subcommand, and its options with a value."""
+"""By subcommand: arguments that stand alone, and options with a value."""
 
 
 @st.composite

@@ -170,7 +170,7 @@ RECORDS |= {"Sensitivity", "Violation"}
 
 FOR_KERNELS = {"cost_tilts", "directed_allocation", "empty_basis", "losses"}
 FOR_KERNELS |= {"optimal_basis", "price_table"}
-"""What compiled policies need of the program, with arguments checked before."""
+"""Functions for compiled policies, whose arguments are checked before."""
 
 
 def of_theory() -> dict[str, Callable[..., Any]]:

@@ -57,7 +57,7 @@ FOR_MODELS = {
     *("Votes.ordered", "Votes.size"),
     *("Votes.laplacian", "count_votes", "derived", "register_arrays", "sample"),
 }
-"""What a model of one's own calls, with what the package has given it."""
+"""Functions that a user's model calls with arguments from the package."""
 
 STARTED = (
     "bayesduel.analysis.simulated.bayes_regret.run_chunk",
@@ -163,7 +163,7 @@ def test_everything_public_is_fuzzed(name):
     parts = {
         part
         for part in public_parts(package)
-        # What the library calls of a model, with what it has made itself.
+        # The library calls methods of models with arguments that it made itself.
         if not ("." in part and issubclass(owner(package, part), PreferenceModel))
     }
     targets = {key.partition(".")[2] for key in TARGETS if key.startswith(f"{name}.")}
@@ -188,7 +188,7 @@ def test_the_first_values_are_right(name):
     target = TARGETS[name]
     given = {key: target.values[key][0] for key in target.needed()}
     arguments = {key: made(each) for key, each in {**given, **target.fixed}.items()}
-    # What would compute for long has been accepted where it starts.
+    # A long computation that starts has accepted its arguments.
     with nothing_long_runs(), suppress(StartedError):
         target.function(**arguments)
 

@@ -239,7 +239,7 @@ def test_headers_are_checked_before_anything_is_unpacked(
     case, kind, tmp_path, monkeypatch
 ):
     header, message = HEADERS[case]
-    # What is behind it is 3 MB, not the gigabyte that it states.
+    # The data behind the header are 3 MB, not the gigabyte that it states.
     content, path = header + bytes(3 * 10**6), tmp_path / f"bomb.{kind}"
     if kind == "npy":
         path.write_bytes(content)

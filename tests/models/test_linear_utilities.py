@@ -94,7 +94,7 @@ def test_collinear_features_have_the_posterior_of_what_they_say():
         [many.mode[0] + many.mode[2], many.mode[1]], expected, rtol=1e-6
     )
     covariance = np.linalg.inv(many.factor @ many.factor.T)
-    # What the copies share with opposite signs, and a constant: never told.
+    # Votes say nothing about a difference of the copies, or about a constant.
     apart = np.array([1.0, 0.0, -1.0, 0.0])
     assert apart @ covariance @ apart == pytest.approx(2 * 2.0**2)
     assert covariance[3, 3] == pytest.approx(2.0**2)

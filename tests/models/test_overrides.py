@@ -108,7 +108,7 @@ def test_only_stock_densities_have_a_closed_form():
     ):
         assert model.closed_form(arrays) is None, model
         assert model.hessian(arrays) is None, model
-    # What a policy holds has none, so that its state is differentiated by JAX.
+    # In a policy there is no closed form, so JAX differentiates its state.
     for option in ("residual", "order_effect", "ties"):
         model = LinearUtilities(np.eye(3), **{option: True})
         assert model.closed_form(arrays) is not None, model

@@ -43,7 +43,7 @@ def test_first_rounds_are_hypergeometric(take, shares, share):
         if total > 10**9 and marked > 100:
             continue  # It follows from the others, and SciPy has lost its digits.
         distribution = stats.hypergeom(total, marked, wanted)
-        if total > 10**9:  # Of a handful among so many the order is next to free.
+        if total > 10**9:  # A few among so many are nearly independent.
             distribution = stats.binom(marked, wanted / total)
         if distribution.std() < 30:
             low, high = sample.min(), sample.max()

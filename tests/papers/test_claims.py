@@ -230,7 +230,7 @@ def test_random_matrices_are_the_sample_and_are_paired_by_name():
     assert judged.details.startswith("3.3 ± 1.3 and 36 ± 18")
     # One per matrix: 30 - 2, 9 - 2 and 70 - 6.
     assert "difference 33 ± 17" in judged.details
-    # What one of them lacks, is left out: two matrices cannot tell.
+    # Matrices that one side lacks are left out, and two are too few.
     assert verdict("less", ours, theirs[1:]).holds is None
 
 

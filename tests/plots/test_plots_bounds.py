@@ -444,7 +444,7 @@ def test_all_are_those_of_the_policies_shown():
     tree = results(fake.CONDORCET, **{"D-TS": {}, "RMED1": {}})
     # The lower bound and both theorems on D-TS; that on RMED1 is of another regret.
     assert len(drawn_over(tree, "all")) == 3
-    # Of these the first alone fits on the axes.
+    # Only the first of these fits on the axes.
     assert len(drawn_over(tree, "auto")) == 1
 
 
@@ -475,7 +475,7 @@ def test_results_of_few_sets_hold_what_their_theorems_are_about(tmp_path):
         assert axes.get_yscale() == "log"
     measured = measurements(compared)[0]
     assert measured.choice_table.best_set == camera.best_set
-    # Of many sets it is not held, and words say so; duels have none.
+    # With many sets the result has no table, and a text says so; duels have none.
     many = choice.multinomial_logit(np.linspace(0.9, 0.1, 20), 6)
     result = bayesduel.simulate(many, "ucb-no-order", num_runs=1, horizon=20)
     figure = plots.regret(result, notion=many.default_notion, bounds="ucb-no-order")
@@ -489,3 +489,53 @@ def test_of_many_arms_the_bound_under_a_model_is_left_to_whoever_asks():
     bound, _, note = lower_slope(matrix, (), "copeland", "bradley-terry")
     assert bound is None and "not computed for 41 arms" in note
     assert lower_slope(matrix, (), "copeland")[0] is not None
+
+
+@pytest.mark.parametrize("width", ["full", "column"])
+def test_many_bounds_are_letters_on_their_curves(width):
+    """The text that explains them leaves the figure to the curves."""
+    tree = results(fake.CONDORCET, **{"D-TS": {}, "D-TS+": {}, "ECW-RMED": {}})
+    asked = ["lower", "d-ts", "d-ts+", "ecw-rmed"]
+    curves = [each for each in bounds_over(tree, asked) if each.values.size]
+    assert len(curves) == 7
+    figure = plots.regret(tree, bounds=asked, width=width)
+    (axes,) = figure.axes
+    figure.canvas.draw()
+    letters = [text for text in axes.texts if text.get_text() in "abcdefg"]
+    assert [text.get_text() for text in letters] == list("abcdefg")
+    for text, curve in zip(letters, curves, strict=True):
+        x, y = text.get_position()
+        at = np.interp(np.log(x), np.log(curve.rounds), curve.values)
+        assert y == pytest.approx(at, rel=1e-6)
+    # No letter covers another.
+    boxes = [text.get_window_extent() for text in letters]
+    for index, box in enumerate(boxes):
+        assert not box.count_overlaps(boxes[:index])
+    (entry,) = axes.get_legend().get_texts()
+    assert entry.get_text().count("asymptotic upper") == 1
+    for letter in "abcdefg":
+        assert f"({letter})\N{NO-BREAK SPACE}" in entry.get_text()
+    share = entry.get_window_extent()
+    area = share.width * share.height / (figure.bbox.width * figure.bbox.height)
+    # The line for each bound took 0.15 and 0.30.
+    assert area < {"full": 0.1, "column": 0.16}[width]
+    assert share.x1 <= figure.bbox.width
+
+
+def test_bounds_that_are_not_drawn_have_no_letter():
+    tree = results(fake.CONDORCET, **{"D-TS": {}, "D-TS+": {}, "ECW-RMED": {}})
+    asked = [bound("order only"), "lower", "d-ts", "d-ts+", "ecw-rmed"]
+    text = words(plots.regret(tree, bounds=asked))
+    assert "(g)" in text and "(h)" not in text
+    assert "; a bound: order of growth only, not drawn" in text
+
+
+def test_few_bounds_have_a_line_each():
+    tree = results(fake.CONDORCET, **{"D-TS": {}, "RMED1": {}})
+    axes = plots.regret(tree, bounds=["lower", "d-ts"]).axes[0]
+    entries = axes.get_legend().get_texts()
+    assert [text.get_text().partition(":")[0] for text in entries] == [
+        "Copeland lower bound",
+        "D-TS (asymptotic upper, alpha = 0.51)",
+        "D-TS, refined (asymptotic upper, alpha = 0.51)",
+    ]

@@ -162,7 +162,7 @@ def test_two_values_are_not_joined_into_a_trend():
         values = final(tree, f"D-TS:alpha={alpha}")
         error = values.std(ddof=1) / np.sqrt(values.size)
         assert np.ptp(bar[:, 1]) == pytest.approx(2 * error)
-    # What has no such parameter is one level all along.
+    # A policy without this parameter is one level.
     (line,) = means(axes)
     assert np.ptp(line.get_ydata()) == 0.0
     assert not plots.sweep(over_alpha((0.51, 1.0, 2.0))).axes[0].containers

@@ -203,7 +203,7 @@ def audited():
     return audit_stopping("cyclic", "balanced", **options)
 
 
-# What is drawn, a key and a color of it, and a key of a name.
+# By figure: the call, a key of its colors, a color, and a key of its names.
 OF_OTHERS = {
     "forest": (lambda **x: plots.forest(posterior(), **x), "ale", "#123456", "tea"),
     "winners": (lambda **x: plots.winners(posterior(), **x), "borda", "#123456", "tea"),

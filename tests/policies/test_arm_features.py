@@ -77,7 +77,7 @@ def test_relabeled_arms_bring_their_features_along(compiled):
     )
     np.testing.assert_array_equal(shuffled["regret"], plain["regret"])
     np.testing.assert_array_equal(shuffled["recommendation"], np.full(20, WINNER))
-    # Of a rule whose features are those of other arms it is 500.
+    # A rule with the features of other arms has a regret of 500.
     assert shuffled["regret"][0, :, -1].mean() < 40
 
 

@@ -200,7 +200,7 @@ def test_epochs_have_their_lengths_while_reports_are_on_their_way(every, look_ah
     simulate_runs(delayed, DECISIVE, runs=range(3), checkpoints=(300,))
     for state in seen:
         assert (state.epoch.begun, state.epoch.length) == (272, 256.0**2)
-        # Of the 300 rounds only the last 28 are of this epoch.
+        # Only the last 28 of the 300 rounds belong to this epoch.
         assert state.search.now.duels <= 28
         assert state.wins.sum() == (300 if every == 300 else 0)
     assert len(seen) == 3

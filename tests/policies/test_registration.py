@@ -14,7 +14,7 @@ from bayesduel.policies.thompson.double_thompson import DoubleThompson
 @pytest.fixture
 def own_registry(monkeypatch):
     """Let a test register what the others never see."""
-    registry.entries()  # What is imported registers once.
+    registry.entries()  # Imported modules register once.
     monkeypatch.setattr(registry, "_ENTRIES", dict(registry._ENTRIES))
 
 

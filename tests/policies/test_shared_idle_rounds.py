@@ -131,7 +131,7 @@ def test_long_stretches_have_as_many_champions_as_is_said(
 ):
     """Shares are those of so many draws: their spread is neither larger nor smaller."""
     shares = shares_of("d-ts+", DUELS["two of four"], round_, rounds, 100)
-    # What is left over after whole shares is one round of a leader.
+    # The remainder after whole shares is one round of a leader.
     drawn = np.round(shares[:, 0] * draws / rounds).astype(int)
     table = np.stack([drawn, draws - drawn], axis=1)
     p_value = stats.chi2_contingency(table).pvalue

@@ -66,7 +66,7 @@ class _DelayedArms(_Delayed, RMED1):
         return self.sweep[self.clock] if self.clock < len(self.sweep) else None
 
     def choose(self):
-        self.rounds = self.clock  # What the rules of the base classes take for t - 1.
+        self.rounds = self.clock  # The base classes read it as t - 1.
         self._begin_pass_if_over()
         pair = self._out_of_turn()
         self.by_list = pair is None
@@ -151,7 +151,7 @@ class _DelayedPairs(_Delayed, EfficientCopelandRMED):
         return self.order[pair[0]], self.order[pair[1]]
 
     def _tell(self, played, by_list, first, second, first_won):
-        self.rounds = played  # What the list of the base class takes for t.
+        self.rounds = played  # The list of the base class reads it as t.
         if first != second:
             winner, loser = (first, second) if first_won else (second, first)
             self.wins[self.position[winner]][self.position[loser]] += 1

@@ -19,7 +19,7 @@ from tests.theory.matrices import REFERENCE, gaps_of, random_matrix
 from theory.copeland_program import ecw_costs, ecw_evidence
 
 MATRICES = REFERENCE | {"arithmetic": matrices.ARITHMETIC}
-# Of the efficient program; of the last, four digits after the point are known.
+# Values of the efficient program; the last has four digits after the point.
 PRINTED = {
     "cyclic": 49.663496,
     "gap": 1252.510763,

@@ -173,7 +173,7 @@ def test_a_reason_says_what_is_not_known_and_what_a_question_costs():
     options = {"prices": prices, "arm_names": ["tea", "milk", "coffee"]}
     pairs = next_pairs(votes, "rd-ts:cost=prices", 12, **options)
     reasons = {frozenset(pair[:2]): pair.reason for pair in pairs}
-    # Of the one without a vote as much speaks for either arm.
+    # The pair without a vote is even.
     words = "leader 'tea' against 'milk', which may be better with probability 0.016"
     assert reasons[frozenset({"tea", "milk"})] == f"{words}; it costs 3"
     reason = reasons[frozenset({"tea", "coffee"})]
@@ -290,7 +290,7 @@ def test_the_questions_of_a_batch_have_the_law_of_the_first():
 def test_an_index_goes_on_as_if_likely_answers_had_come(policy):
     """As a player does that is told them; the policy itself waits for the answers."""
     votes = WINS // 2
-    votes[2, 3] = votes[3, 2]  # Of an even pair a coin decides.
+    votes[2, 3] = votes[3, 2]  # A coin decides an even pair.
     player, twin = (Player(policy, votes=votes, seed=6, compiled=None) for _ in "12")
     pairs = player.ask(9)
     for pair in pairs:
@@ -424,7 +424,7 @@ def test_more_than_2000_arms_are_asked_by_draws(tmp_path):
         BradleyTerry(zero_sum=True), bayesduel.votes.read_comparisons(frame)
     )
     assert pairs == next_pairs(fitted, n=300, seed=1)
-    # What is asked about is at the top.
+    # Questions are about arms at the top.
     rank = dict(zip(fitted.ranking()["arm"].values.tolist(), range(MANY), strict=False))
     assert np.median([rank[arm] for pair in pairs_of(pairs) for arm in pair]) < 200
     answers = pd.DataFrame(pairs).assign(winner=[pair.first for pair in pairs])

@@ -212,7 +212,7 @@ def test_many_votes_of_a_rival_directed_rule_leave_the_state_of_their_counts(
         same += 1
         for name in ("now", "arms", "pairs"):
             for field in getattr(stepped, name).dtype.names:
-                # What only a choice among several leaders has written.
+                # These fields are written only by a choice among several leaders.
                 if field not in ("listed", "cost", "price"):
                     one, other = (getattr(item, name)[field] for item in states)
                     assert np.array_equal(one, other), (name, field)

@@ -105,7 +105,7 @@ def test_tails_are_those_of_the_posterior():
     options = {"alpha": 0.51, "elimination": True, "ties_by_regret": False}
     state = kernel(prior, **options).new_state(np.arange(12), 1)
     refresh(state)
-    # Of P(theta < 1/2) and of P(theta > 1/2).
+    # Negative logarithms of P(theta < 1/2) and P(theta > 1/2).
     above, below = (
         -stats.beta.logcdf(0.5, one, other)
         for one, other in ((prior, prior.T), (prior.T, prior))

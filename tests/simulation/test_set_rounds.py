@@ -106,7 +106,7 @@ def test_revenues_are_told_by_position():
 
     records = played(Knowing(), WORLDS[1])
     assert np.all(records.recommendation == [False, True, False, False])
-    # Of a world without them each choice earns 1.
+    # In a world without revenues each choice earns 1.
     untold = choice.multinomial_logit([0.9, 0.2, 0.5, 0.3], 2)
     assert np.all(played(Knowing(), untold).recommendation)
 

@@ -217,7 +217,7 @@ def test_votes_at_once_are_left_to_the_program_if_python_takes_too_long(monkeypa
     questions = Asked(policies.get("rucb"), 4)
     calls = KernelCalls(questions.kernel)
     assert not calls.is_compiled
-    questions.tell(calls, [(0, 1, 0, 0, 1, 40)], begins=True)  # Of which 16 by Python.
+    questions.tell(calls, [(0, 1, 0, 0, 1, 40)], begins=True)  # 16 of these by Python.
     assert calls.is_compiled
     assert KernelCalls(questions.kernel).is_compiled
 

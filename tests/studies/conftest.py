@@ -12,7 +12,7 @@ from tests.studies.helpers import DRINKS, Clock
 __all__ = ["MOST_LOOKS", "drawn", "few_looks", "make", "saved_undrawn"]
 
 MOST_LOOKS = report._MOST_POINTS
-"""As many as users get."""
+"""The number of looks outside of tests."""
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""What tests of studies share."""
+"""Helpers that tests of studies share."""
 
 import dataclasses
 from contextlib import suppress
@@ -79,7 +79,7 @@ def happens(study, rng, steps, answer):
         elif deed == "retire" and rng.random() < 0.1 and len(study.arms) > 3:
             study.retire_arm(rng.choice(study.arms))
         elif number and deed != "retire":
-            with suppress(StudyError):  # What has an answer, or was withdrawn.
+            with suppress(StudyError):  # Answered or withdrawn.
                 given = [answer()] if deed == "tell" else []
                 getattr(study, deed)(rng.randint(1, number), *given)
 

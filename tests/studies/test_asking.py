@@ -29,7 +29,7 @@ FEW = ("rmed1", "sparring", "pcomp", "rucb")
 BETTER = np.array([0.9, 0.5, 0.3, 0.1])
 
 FEATURES = LinearUtilities(np.stack([BETTER, BETTER[::-1] ** 2], axis=1))
-"""What contextual policies know of the drinks."""
+"""Features of the drinks, for contextual policies."""
 
 
 @pytest.fixture

@@ -135,7 +135,7 @@ def test_duels_between_merged_arms_use_the_budget_and_count_for_neither(make):
     assert state.num_within + state.num_votes == 5
     assert state.num_within == sum(item.answer is not None for item in between) > 0
     assert study.status().votes == state.wins.sum() == 5 - state.num_within
-    # What was out between the two is asked no more; what comes late is no vote.
+    # Open questions about the two are not asked again; a late answer is no vote.
     study.tell(late, "right")
     assert study.ask() == [] and "budget of 6" in study.resting
     assert_counts(study)
@@ -208,7 +208,7 @@ def test_votes_of_other_studies_count_once(tmp_path):
             more = copy._current().num_votes - mine
             copy.export(tmp_path / "copy.jsonl")
         assert more > 0
-        # What was undone here does not come back; what was answered there comes once.
+        # A vote undone here does not come back; an answer given there comes once.
         assert given.import_study(tmp_path / "copy") == (more, mine)
         number = given.events()[-1].number
         assert given.import_study(tmp_path / "copy.jsonl") == (0, mine + more)
@@ -331,7 +331,7 @@ def test_verify_finds_questions_that_were_not_its_own(make, policy, options):
     vote(study, rng, 12)
     study.retire_arm("milk")
     vote(study, rng, 6)
-    study.clock.now += 4000.0  # What is open is asked anew.
+    study.clock.now += 4000.0  # Open questions are asked again.
     vote(study, rng, 4)
     number = len(study._current().questions)
     assert verify_study(study.path) == verify_study(study.path)

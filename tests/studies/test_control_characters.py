@@ -31,7 +31,7 @@ CONTROL = re.compile(
 RIGHT = [
     "Zoë", "a b", "a\u00a0b", "שלום\u200fx", "👩\u200d🔬", "é", "x=1", "=1", "a\\x1b",
 ]  # fmt: skip
-"""What looks strange and does no harm."""
+"""Names that look strange and do no harm."""
 
 
 def refused(name, character, does):
@@ -145,7 +145,7 @@ OLD = {
     "Ada": "Ada\x1b]0;owned\a", "Bob": "Bob\r\n", "prompt": "two\nlines\x1b[2J",
     "a list": "a\x7flist", "a gold": "go\x85ld",
 }  # fmt: skip
-"""What an older version took, by what stands for it in the test."""
+"""Names that an older version accepted, by their names in the test."""
 
 
 @pytest.fixture

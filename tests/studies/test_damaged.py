@@ -121,7 +121,7 @@ def test_check_says_what_is_sound_and_saves_it(path, tmp_path):
     assert done.exit_code == 2
     assert "sound: 12 events" in done.stdout
     assert "event 13 of the study is broken: its checksum" in done.stderr
-    # What came after it is vouched for, and said.
+    # Later events have checksums of their own, and are listed.
     assert "event 15 with a sound checksum: question 7 was answered left" in done.stdout
     with Study.open(saved) as study:
         assert study.status().votes == 4
@@ -428,7 +428,7 @@ def test_what_lies_behind_a_hole_is_said(original, tmp_path):
     report = check_study(path)
     many = len(report.events)
     assert 0 < len(report.later) < len(events) - many
-    # Of the first one behind the hole nobody knows what it follows on.
+    # The first event behind the hole is left out: its predecessor is unknown.
     assert [*report.later] == events[-len(report.later) :]
     answers = [item for item in report.later if item.kind == "answered"]
     done = invoke(["study", "check", str(path), "--salvage", str(tmp_path / "new")])

@@ -189,7 +189,7 @@ def test_intervals_hold_where_the_model_does(make):
         (came,) = votes_needed(state, rule, matrix[None], 1000, 10**6 + number)
         low, high = (math.inf if item is None else item
                      for item in (line.lower, line.upper))  # fmt: skip
-        # What was decided before cannot be missed.
+        # A decision before the forecast cannot be missed.
         if high > 0:
             inside.append(low <= came <= high)
     assert len(inside) > 90
@@ -200,7 +200,7 @@ def test_intervals_hold_where_the_model_does(make):
 
 @pytest.mark.parametrize(
     ("budget", "cost", "left"),
-    # Of 6 questions 2 contradict; 12 answers cost 0.5 each, so a vote 1.5.
+    # 2 of 6 questions contradict; 12 answers cost 0.5 each, so a vote costs 1.5.
     [(None, None, None), (30, None, 16), (30, 12.0, 4), (9, 99.0, 2)],
 )
 def test_votes_left_are_those_of_budget_and_cost(make, budget, cost, left):

@@ -140,7 +140,7 @@ def test_a_study_knows_the_features_of_its_arms(tmp_path, policy):
         assert votes.arm_names == ("tea", "coffee", "milk")
         status = study.status()
         assert status.model == repr(LinearUtilities(FEATURES[[0, 1, 3]]))
-        # What the votes that are left tell, under the features of these arms.
+        # The expected status: a fit of the remaining votes with these features.
         posterior = fit(LinearUtilities(FEATURES[[0, 1, 3]]), votes)
         best = posterior.winner_shares()["condorcet"]
         shares = {standing.arm: standing.condorcet for standing in status.standings}

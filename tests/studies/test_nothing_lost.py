@@ -1,4 +1,4 @@
-"""What was acknowledged is kept: kills, crowds, full disks, copies, damaged files."""
+"""Acknowledged votes are kept: kills, crowds, full disks, copies, damaged files."""
 
 import contextlib
 import resource

@@ -409,7 +409,7 @@ def test_answers_from_before_a_restart_may_be_taken_back(study):
             client.post("answer", number=client.question()["number"], answer=word)
     with Study.open(study.path) as again, served(again) as port:
         client = Client(port)
-        # What the reply of was lost is stored once.
+        # An answer whose reply was lost is stored once.
         status, reply = client.post("answer", number=2, answer="right")
         assert (status, reply["answered"], reply["question"]["number"]) == (200, 1, 3)
     with served(study) as port:

@@ -234,7 +234,7 @@ def test_texts_and_images_fit_and_nothing_in_them_runs(browser, tmp_path, width)
             ready(tab, number)
             seen.append(tab.value("document.querySelector('#sides').innerText"))
             assert tab.value("document.documentElement.scrollWidth - innerWidth") <= 0
-            # What answers is in sight.
+            # The buttons for answers are visible.
             lowest = tab.value(
                 "document.querySelector('footer').getBoundingClientRect().bottom"
                 " - innerHeight"

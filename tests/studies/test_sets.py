@@ -248,7 +248,7 @@ def test_choices_come_from_tables_and_other_studies(make, tmp_path):
     assert study.status().imported == 7
     assert same(study._current(), pickle.loads(pickle.dumps(study._current())))
     assert_replays(study)
-    # What was exported is read back, by itself or as the history of a study.
+    # An export is read back, by itself or as the history of a study.
     study.export_votes(tmp_path / "votes.csv")
     study.export(tmp_path / "votes.jsonl")
     second = make("balanced", ARMS[::-1], choose_from=4)

@@ -1,4 +1,4 @@
-"""What long studies add up to is kept, and used only where it fits their events."""
+"""Snapshots of long studies are kept, and used only if they fit the events."""
 
 import pickle
 import random

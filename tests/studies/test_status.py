@@ -1,4 +1,4 @@
-"""What a study says of the votes: standings, and whether one may stop."""
+"""Status of a study: standings, and whether one may stop."""
 
 import json
 import math

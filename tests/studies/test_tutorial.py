@@ -60,7 +60,7 @@ def typed(command, shell):
             break
         said += part.decode("utf-8", "replace")
         while pressed < min(said.count("q: quit"), len(KEYS)):
-            # What is typed before the program listens would be dropped.
+            # Keys that are typed before the program listens would be dropped.
             wait_for(
                 lambda: not termios.tcgetattr(terminal)[3] & termios.ICANON, process
             )

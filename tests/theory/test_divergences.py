@@ -134,7 +134,7 @@ def test_logarithm_of_the_upper_inverse(p):
     for level in [*LEVELS, 40.0, 300.0]:
         rest = exact_upper_rest(1 - mpmath.mpf(p), level)
         exact = -mpmath.log(rest)
-        # Of a bound next to p, the distance is what is small and exact.
+        # The distance of the bound from 1 is tiny, and its logarithm is exact.
         assert abs(float(kl_upper_log(p, level)) - exact) <= 4e-14 * exact, level
     assert kl_upper_log(p, 0.0) == pytest.approx(-np.log1p(-p), rel=1e-15)
 

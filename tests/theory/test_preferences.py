@@ -171,7 +171,7 @@ def test_float32_is_accepted_within_its_rounding():
     assert matrix.values == pytest.approx(np.array(MSLR5), abs=2.0**-24)
     assert (matrix.values + matrix.values.T == 1.0).all()
     assert matrix.copeland_winners == PreferenceMatrix(MSLR5).copeland_winners
-    # What is kept is float64 and passes the strict check again.
+    # The stored values are float64 and pass the strict check again.
     assert PreferenceMatrix(matrix.values) == matrix
     # A tie off by one rounding stays one.
     below = np.nextafter(np.float32(0.5), np.float32(0))

@@ -14,7 +14,7 @@ WINS = [[0, 7, 2], [3, 0, 0], [5, 0, 0]]
 CROSSTAB = pd.DataFrame(
     [[0, 2, 1], [1, 0, 3]], index=["a", "b"], columns=["a", "b", "c"]
 )
-"""Of winners and losers: c never won."""
+"""A table of winners (rows) and losers (columns); c never won."""
 
 
 def test_wins_come_back():

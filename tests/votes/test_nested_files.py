@@ -29,7 +29,7 @@ READ = [
     {"0: x > y = z": 1, "1: y > x > w": 1},
     {"x vs y": [1, 0, 0]},
 ]  # fmt: skip
-"""What each section reads, in the order of the page, worked out by hand."""
+"""The votes that each section of the page reads, worked out by hand."""
 
 
 def test_each_section_reads_its_file(tmp_path, monkeypatch):

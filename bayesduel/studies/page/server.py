@@ -438,7 +438,7 @@ class JudgePage:
         return JSONResponse(body, 409 if note else 200)
 
     def _shown(self, arm: str, context: Any) -> dict[str, str | None]:
-        # What a judge sees of an arm: its name only where there is no file.
+        # A judge sees the file of an arm, and its name only if there is no file.
         text = image = None
         if self._items is not None:
             text = self._items.text(arm, context)

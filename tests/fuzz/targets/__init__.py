@@ -1,4 +1,4 @@
-"""What is fuzzed of models, diagnostics, figures and analysis, and with which values.
+"""Functions of models, checks, figures and analysis to fuzz, and values for them.
 
 `TARGETS` names every public function, class method and model there.
 """

@@ -1,4 +1,4 @@
-"""What is public in `bayesduel.analysis`."""
+"""Public functions to fuzz in `bayesduel.analysis`."""
 
 from __future__ import annotations
 

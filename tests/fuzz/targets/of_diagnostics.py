@@ -1,4 +1,4 @@
-"""What is public in `bayesduel.diagnostics`."""
+"""Public functions to fuzz in `bayesduel.diagnostics`."""
 
 from __future__ import annotations
 

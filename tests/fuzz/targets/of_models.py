@@ -1,4 +1,4 @@
-"""What is public in `bayesduel.models` and `bayesduel.inference`."""
+"""Public functions to fuzz in `bayesduel.models` and `bayesduel.inference`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is public in `bayesduel.papers`."""
+"""Public functions to fuzz in `bayesduel.papers`."""
 
 from __future__ import annotations
 

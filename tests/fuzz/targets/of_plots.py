@@ -1,4 +1,4 @@
-"""What is public in `bayesduel.plots`."""
+"""Public functions to fuzz in `bayesduel.plots`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is public in `bayesduel.votes`."""
+"""Public functions to fuzz in `bayesduel.votes`."""
 
 from __future__ import annotations
 

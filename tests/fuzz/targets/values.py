@@ -77,7 +77,7 @@ LOOKS = {
     "colors": [None, {"d-ts": "#336699", "tea": "C3"}, {"d-ts": "none such"}, "x", 3],
     "names": [None, {"d-ts": "Double", "tea": "Tee"}, {"d-ts": 3}, {3: "x"}, "x"],
 }
-"""What every figure may be told of lines."""
+"""Arguments about lines that every figure takes."""
 
 NAMES = ["tea", "milk", "coffee"]
 WINS = [[0, 7, 9], [3, 0, 6], [1, 4, 0]]
@@ -376,4 +376,4 @@ WRONG = [
     *(np.zeros((0, 3)), np.random.default_rng(0), "\ud800", {"a", 1}, slice(None)),
     *(xr.DataArray([1.0, 2.0]), np.array([[0, 2], [1, 0]], dtype=object)),
 ]
-"""What is wrong for most arguments, those of a fit and of figures among them."""
+"""Values that are wrong for most arguments, such as those of fits and figures."""

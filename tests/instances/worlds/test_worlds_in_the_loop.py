@@ -87,7 +87,7 @@ def check_distribution(policy, runs):
         *((fast["plays"][:, -1, i, i], slow["plays"][:, -1, i, i]) for i in range(3)),
     ]
     for one, two in pairs:
-        # Of numbers with ties this form is on the safe side.
+        # For numbers with ties this form is conservative.
         result = stats.ks_2samp(one, two, method="asymp")
         assert result.pvalue > FALSE_ALARM / 5
     named = [

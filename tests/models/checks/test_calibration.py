@@ -16,7 +16,7 @@ from bayesduel.models.checks import calibration
 from bayesduel.votes import Comparisons, Rankings
 
 FALSE_ALARM = 1e-4
-"""Of each model: the smallest of its p-values, Bonferroni-corrected."""
+"""The rate for each model, whose smallest p-value is Bonferroni-corrected."""
 
 VOTES = Comparisons.from_rows(
     "abc",
@@ -33,7 +33,7 @@ def test_exact_posteriors_are_calibrated():
     sizes = {"num_simulations": 80, "num_draws": 19}
     result = calibrate(model, VOTES, method="exact", on_progress=done.append, **sizes)
     assert done == list(range(1, 81))
-    # Of 560 ranks none is the first or the last by chance in one of 10^12.
+    # The chance that none of 560 ranks is the first or the last is 1 in 10^12.
     ranks = np.concatenate([np.ravel(value) for value in result.ranks.values()])
     assert len(ranks) == 560 and (ranks.min(), ranks.max()) == (0, 19)
     assert result.smallest_p_value(bins=5) > FALSE_ALARM
@@ -128,7 +128,7 @@ def test_resampled_approximations_are_calibrated(resample):
     """
     options = {"method": "laplace", "num_simulations": 400, "resample": resample}
     result = calibrate(LEAGUE, FEW, **options)
-    # Of 4 simulated utilities of a data set; they add up to 0, so count 3 of them.
+    # A data set has 4 simulated utilities, which add up to 0, so 3 count.
     error = np.sqrt(0.09 / (3 * 400))
     covered = abs(result.coverage()["utility"].mean() - 0.9) < 5.0 * error
     assert covered == resample

@@ -166,7 +166,7 @@ def test_models_with_and_without_order_are_compared_vote_by_vote():
     with pytest.raises(FitError, match="different votes"):
         compare_models(fits, unit="row")
     with warnings.catch_warnings():
-        # Of Pareto k, which is bad for whole rows.
+        # These are about Pareto k, which is large for whole rows.
         warnings.simplefilter("ignore", UserWarning)
         with pytest.raises(ValueError, match="same number of observations"):
             arviz_stats.compare(

@@ -1,4 +1,4 @@
-"""What a fit is told about itself, in words."""
+"""The report on a fit, in words."""
 
 from dataclasses import replace
 

@@ -15,7 +15,7 @@ from bayesduel.models.checks.vote_tests import order_test
 from bayesduel.votes import Comparisons
 
 UNLIKELY = 1e-3
-"""Of each test here that counts false alarms."""
+"""The level of each test in this file that counts false alarms."""
 
 
 def votes(rng, *, arms=5, number=300, judges=4, advantage=0.0, spread=0.0, careless=0,

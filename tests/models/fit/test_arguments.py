@@ -1,4 +1,4 @@
-"""What is handed in wrongly is refused before anything is computed, in one line."""
+"""Wrong arguments are refused before the computation begins, in one line."""
 
 import re
 

@@ -114,7 +114,7 @@ def check_density(model, arrays, *, in_programs=True):
     value, slope = closed.slope(mode.mode)
     np.testing.assert_allclose(mode.log_density, value, rtol=1e-12)
     curvature = closed.hessian(mode.mode)
-    # What a quadratic promises still to gain, against the tolerance of 1e-14.
+    # The gain that a quadratic still promises; the tolerance is 1e-14.
     promise = slope @ np.linalg.solve(-curvature, slope)
     assert 0.0 <= promise <= 1e-13 * (1.0 + abs(value))
     np.testing.assert_allclose(mode.factor @ mode.factor.T, -curvature, rtol=1e-9,
@@ -128,7 +128,7 @@ def test_density_and_derivatives_are_those_of_the_numpyro_model(model):
 
 
 UNITS = np.array([1e-3, 50.0])
-"""Of covariates: chains, and searches for a mode, do not depend on them."""
+"""Units of covariates, on which chains and searches for a mode do not depend."""
 
 
 @pytest.mark.parametrize(

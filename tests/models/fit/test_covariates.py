@@ -186,7 +186,7 @@ def test_covariates_connect_arms_that_never_met():
     slope = np.array([[0.0], [1.0], [2.0], [3.0]])
     assert parts_of(slope) == whole
     assert parts_of(slope, covariates=False) == apart
-    # What sets the parts apart was never compared: only the prior knows it.
+    # No votes compare the parts along this covariate: only the prior knows it.
     topic = np.array([[0.0], [0.0], [1.0], [1.0]])
     assert parts_of(topic) == apart
     assert parts_of(np.hstack([slope, topic])) == apart

@@ -193,5 +193,5 @@ def test_fewer_prior_draws_are_made_of_many_rows(monkeypatch):
     posterior = fit(BradleyTerry(), votes, num_draws=10)
     monkeypatch.setattr(datatree, "_MOST_OF_PRIOR", 25)
     tree = to_datatree(posterior, log_likelihood=False)
-    assert tree["prior"].sizes["draw"] == 4  # Of six counts each.
+    assert tree["prior"].sizes["draw"] == 4  # With six counts each.
     assert tree["prior_predictive"]["votes"].sizes["draw"] == 4

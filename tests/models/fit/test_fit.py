@@ -21,7 +21,7 @@ from bayesduel.votes import Choices, Comparisons, Rankings
 from tests.models.fit.agreement import grid_posterior, worst_disagreement
 
 FALSE_ALARM = 1e-5
-"""Of each comparison of draws with exact numbers."""
+"""The rate for each comparison of draws with exact numbers."""
 
 VOTES = Comparisons.from_wins([[0, 7, 9], [3, 0, 2], [1, 6, 0]], arm_names="abc")
 PAIRS = ([0, 0, 1], [1, 2, 2])
@@ -106,7 +106,7 @@ def test_beta_counts_both_orders_and_ties():
     assert (distribution.tie.tolist(), distribution.no_tie.tolist()) == ([2.0], [5.0])
 
 
-# What is asked of a posterior
+# Questions to a posterior
 
 
 def test_probabilities_of_beating():

@@ -57,7 +57,7 @@ def test_against_draws(kind, ties, zero_sum):
     by_draws = replace(posterior, method="nuts").expected_information().values
     np.fill_diagonal(by_draws, 0.0)
     gains = posterior.expected_information().values
-    # Of 80,000 draws; the standard deviation of an entropy is about its gain.
+    # There are 80,000 draws; an entropy has about its gain as standard deviation.
     assert gains == pytest.approx(by_draws, rel=0.02, abs=1e-5)
 
 

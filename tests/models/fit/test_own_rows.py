@@ -122,7 +122,7 @@ def test_single_votes_carry_the_name_of_their_row():
     rows = [int(name.split()[1]) for name in logs["ballot"].values]
     assert sorted(rows) == list(range(len(BALLOTS)))
     np.testing.assert_allclose(logs, log_likelihood(posterior)[:, :, rows], rtol=1e-9)
-    # What a vote says is said as for every other model of pairs.
+    # Outcomes of votes have the same names as in every other model of pairs.
     assert {name.rsplit(" ", 1)[0] for name in logs["vote"].values} <= {
         f"{one} beats {other}" for one in ARMS for other in ARMS
     }

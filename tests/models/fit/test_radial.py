@@ -71,7 +71,7 @@ def test_two_arms_are_those_of_the_integral(model, log_win, won, lost):
     mean = weights @ points
     spread = np.sqrt(weights @ np.square(points - mean))
     assert abs(drawn.mean() - mean) < limit * spread / np.sqrt(size)
-    # Of a variance by the fourth moment, as of any mean.
+    # The error of a variance follows from the fourth moment.
     squares = np.square(points - mean)
     error = np.sqrt((weights @ np.square(squares) - spread**4) / size)
     assert abs(np.square(drawn - mean).mean() - spread**2) < limit * error

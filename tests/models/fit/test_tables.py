@@ -1,4 +1,4 @@
-"""What a fit says beside its arms: the mode by name, and what belongs to no arm."""
+"""Tables of a fit beside that of arms: the mode by name, and other parameters."""
 
 import jax
 import numpy as np

@@ -17,7 +17,7 @@ from tests.models.in_policies.models_of_ones_own import ShownFirst
 from tests.models.in_policies.voting import CASES, after_votes, comparisons, sample
 
 FALSE_ALARM = 1e-5
-"""Of one test, all pairs together."""
+"""The rate for one test of all pairs together."""
 
 CHAINS = 3000
 

@@ -33,7 +33,7 @@ from tests.models.in_policies.voting import (
 pytestmark = pytest.mark.usefixtures("hardly_optimized")
 
 FALSE_ALARM = 1e-5
-"""Of one test."""
+"""The rate for one test."""
 
 FEATURES = np.array([[1.0, 0.0], [0.5, 2.0], [-1.0, 1.0], [0.3, -0.7]])
 

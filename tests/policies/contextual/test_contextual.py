@@ -499,7 +499,7 @@ def test_regret_is_that_of_other_programs():
     best, wide, narrow, imitating, drawing = first
     assert best < narrow < drawing < wide
     assert narrow < imitating < wide
-    # Of the last two the errors are too large to tell.
+    # The errors of the last two are too large for an order.
     assert max(second[:2]) < min(second[2:])
 
 

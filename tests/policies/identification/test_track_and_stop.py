@@ -104,6 +104,6 @@ def test_shares_become_the_optimal_ones():
         policies.get("track-and-stop"), matrix, checkpoints=(300_000,), runs=range(5)
     )
     shares = records.ledger["plays"][:, 0] / 300_000
-    # What is forced is sqrt(t) of a pair.
+    # Each pair is forced to have sqrt(t) duels.
     assert np.abs(shares - np.triu(best)).max() < 0.05
     assert (records.recommendation == 0).all()

@@ -132,7 +132,7 @@ def test_off_a_scale_the_arm_that_beats_most_is_recommended():
             most = np.flatnonzero(beaten == beaten.max())
             best = most[np.isclose(total[most], total[most].max())]
             result = recommend(keys, SampledState(beliefs=mean, wins=None))
-            # Of four arms alike one is never named in 60 draws in 1 of 10^7.
+            # The chance that 60 draws never name one of four equal arms is 1 in 10^7.
             np.testing.assert_array_equal(np.unique(result), best)
             sizes.add((len(most), len(best)))
     assert {(1, 1), (2, 1), (2, 2)} <= sizes

@@ -65,7 +65,7 @@ def test_divergence_is_the_mean_over_the_posterior(won, lost):
 
 def waiting_counts(probability, waits):
     """Return how many stretches fall between quantiles, and the share that should."""
-    # Of a certain event SciPy takes the logarithm of 0.
+    # SciPy takes the logarithm of 0 for a certain event.
     distribution = stats.geom(min(probability, 1 - 1e-12), loc=-1)
     # No stretch is longer than the longest horizon.
     longest = np.minimum(distribution.ppf([0.2, 0.4, 0.6, 0.8]), LATEST // 2)

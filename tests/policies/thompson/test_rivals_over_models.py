@@ -225,7 +225,7 @@ def test_stretches_end_where_another_arm_plays():
     for known in (nothing, some):
         assert ended(known) == [2, 1, 1]
         assert ended(known, 2, start=3) == [1, 2, 3]
-        # Of later rounds nothing is known.
+        # Nothing is known about later rounds.
         assert ended(known, 2) == [2, 2, 2]
         assert ended(known, 1, start=3) == [1, 2, 2]
     assert ended([True] * 5) == [5, 2, 2]

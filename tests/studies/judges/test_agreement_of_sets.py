@@ -176,7 +176,7 @@ def test_alpha_of_pairs_by_hand():
     """Sets that are never the same: 0 and 1 were judged by three, 0 and 2 by two."""
     cyd = ("Cyd", (2, 1, 4, 0), 0)
     shared = shared_by([("Ada", (0, 1, 2), 0), ("Bob", (1, 3, 0), 1), cyd])
-    # Of 6 ordered pairs of three judges 4 differ, each for 1/2; of 2 of two none.
+    # 4 of 6 ordered pairs of three judges differ, each for 1/2; none of 2 of two.
     agreement = agreement_of_pairs(shared)
     assert agreement.alpha == pytest.approx(1 - 2 * (4 / 2) / (6 / 2 + 2))
     assert (agreement.times, agreement.answers) == (2, 3)

@@ -152,7 +152,7 @@ def test_who_fails_gold_questions_is_set_aside_and_comes_back(make):
     everyone = status.judges.everyone
     assert everyone is not None
     assert everyone.votes == status.aside
-    # What was out is asked no more; its late answer is kept, and no vote.
+    # Open questions are not asked again; a late answer is kept, but is no vote.
     assert study.open_tickets("Bob") == []
     study.tell(waiting, "left")
     assert "set aside" in study.remark
@@ -245,7 +245,7 @@ def test_time_sides_and_repeats_of_a_judge(make):
         study.clock.now += seconds
         study.tell(ticket, "left")
     (line,) = study.status().judges.lines
-    # Of four questions at once the second is read after the first answer.
+    # The second of four questions at once is read after the first answer.
     assert (line.seconds, line.too_fast) == (4.0, 1)
     # Two of them one way round, two the other: two pairs of six agree.
     assert (line.left_share, line.repeats, line.repeats_agree) == (1.0, 6, 2 / 6)

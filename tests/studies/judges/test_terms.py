@@ -1,4 +1,4 @@
-"""What a study agrees with judges: both orders as one vote, costs, and when to stop."""
+"""Terms of a study: both orders as one vote, costs, and when to stop."""
 
 import json
 import math
@@ -272,7 +272,7 @@ def test_a_price_that_divides_the_cost_is_spent_to_the_end(make):
     assert len(others) == 2
     for ticket in (undone, *others):
         study.tell(ticket, "left")
-    # What is undone was paid, and its second answer is not paid again.
+    # An undone answer was paid, and the second answer is not paid again.
     study.undo(undone)
     study.tell(undone, "right")
     (line,) = [item for item in study.status().stopping if item.rule == "cost"]

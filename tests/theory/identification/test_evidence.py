@@ -168,7 +168,7 @@ def test_bets_stay_fair_where_the_tail_underflows(prior, bound):
 
 
 def test_many_straight_losses_are_never_all_lost():
-    # Of the stake 1/2 the loser keeps what 1/2 + E / 2 is: more than a half.
+    # The evidence is 1/2 + E / 2, which is more than a half.
     lost = [anytime_evidence([[0, n], [0, 0]])[1] for n in (1000, 1074, 1080, 3000)]
     assert (np.diff(lost) < 0).all()
     assert min(lost) > math.log(0.5)

@@ -111,7 +111,7 @@ def check_proof(result, model=None, features=None):
     assert -1e-12 <= (result.value - bound) / result.value <= 1.01e-6
     # From above: no alternative costs less than 1.
     if link is not None:
-        # Of many rivals some, which take the time.
+        # Only some of many rivals, because each takes time.
         for rival in np.delete(np.arange(len(p)), result.winner)[:6]:
             least = least_cost(result, basis, link, rival)
             assert 1 - 1e-7 <= least

@@ -122,7 +122,7 @@ def test_both_sides_are_proved(seed, cost):
 def test_a_sure_win_is_allowed():
     bound = structured_lower_bound(CERTAIN, "transitive")
     check_proof(bound)
-    # What arm 2 can be told by is arm 1 or arm 0, the latter at log 2 a duel.
+    # Duels with arm 1 or arm 0 test arm 2, the latter at log 2 a duel.
     assert bound.value > 0.25 / float(bernoulli_kl(0.7, 0.5))
 
 

@@ -153,7 +153,7 @@ def test_allocations_follow_the_names(seed, num_arms):
         assert values == pytest.approx(first.value_by_winner, rel=1e-8)
         if sensitivity(matrix, program=program).unique:
             assert first.winner == order[second.winner]
-            # What costs nothing may differ.
+            # Evidence of pairs that cost nothing may differ.
             priced = quantities(turned)[2] > 0
             expected = first.evidence[np.ix_(order, order)]
             assert second.evidence[priced] == pytest.approx(expected[priced], abs=1e-6)

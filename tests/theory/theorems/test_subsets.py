@@ -298,7 +298,7 @@ def test_bad_parameters(call, text):
         call()
 
 
-# What the proofs say.
+# Statements of the proofs.
 
 
 def test_forms_of_the_gap_bound():
