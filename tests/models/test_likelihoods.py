@@ -170,11 +170,7 @@ def normal(x, scale):
 
 
 JOINTS = {
-    "gaussian": (
-        BradleyTerry(prior_scale=1.5),
-        UTILITY,
-        lambda x: (x, normal(x, 1.5)),
-    ),
+    "gaussian": (BradleyTerry(prior_scale=1.5), UTILITY, lambda x: (x, normal(x, 1.5))),
     "learned scale": (
         BradleyTerry(prior_scale=1.5, learn_scale=True),
         np.array([0.4, *UTILITY]),  # Ordered by name: scale, standard_utility.

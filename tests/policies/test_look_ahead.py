@@ -13,9 +13,7 @@ from functools import cache, partial
 import pytest
 
 from bayesduel import policies
-from tests.policies.distributions import (
-    disagreements,
-)
+from tests.policies.distributions import disagreements
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES
 from tests.reference import plays_of_twins, twins_that

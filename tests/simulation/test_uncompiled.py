@@ -125,8 +125,7 @@ def test_python_and_the_program_ask_the_same(policy):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(x, marks=[pytest.mark.slow] * (x != "ccb")) for x in KERNELS],
+    "name", [pytest.param(x, marks=[pytest.mark.slow] * (x != "ccb")) for x in KERNELS]
 )
 @pytest.mark.parametrize("compiled", [False, True])
 def test_functions_called_one_at_a_time_are_those_of_the_kernel(name, compiled):

@@ -7,11 +7,7 @@ import pytest
 
 from bayesduel.diagnostics import Calibration, calibrate
 from bayesduel.errors import FitError
-from bayesduel.models import (
-    BradleyTerry,
-    PairwiseBeta,
-    PlackettLuce,
-)
+from bayesduel.models import BradleyTerry, PairwiseBeta, PlackettLuce
 from bayesduel.models.checks import calibration
 from bayesduel.votes import Comparisons, Rankings
 

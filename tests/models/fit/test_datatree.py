@@ -13,11 +13,7 @@ from scipy import stats
 from bayesduel.diagnostics import to_datatree
 from bayesduel.errors import FitError
 from bayesduel.inference import fit
-from bayesduel.models import (
-    BradleyTerry,
-    PairwiseBeta,
-    PlackettLuce,
-)
+from bayesduel.models import BradleyTerry, PairwiseBeta, PlackettLuce
 from bayesduel.models.fit import datatree
 from bayesduel.votes import Comparisons, Rankings
 

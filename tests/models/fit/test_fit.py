@@ -11,12 +11,7 @@ from scipy.special import expit, psi
 
 from bayesduel.errors import DisconnectedComparisonsWarning, FitError
 from bayesduel.inference import fit
-from bayesduel.models import (
-    BradleyTerry,
-    MultinomialLogit,
-    PairwiseBeta,
-    PlackettLuce,
-)
+from bayesduel.models import BradleyTerry, MultinomialLogit, PairwiseBeta, PlackettLuce
 from bayesduel.votes import Choices, Comparisons, Rankings
 from tests.models.fit.agreement import grid_posterior, worst_disagreement
 

@@ -37,9 +37,7 @@ def exact_tails(duels):
     All of them are numerators over 2^(duels + 1).
     """
     terms = itertools.accumulate(
-        range(1, duels // 2 + 1),
-        lambda term, w: term * (duels + 2 - w) // w,
-        initial=1,
+        range(1, duels // 2 + 1), lambda term, w: term * (duels + 2 - w) // w, initial=1
     )
     return list(itertools.accumulate(terms))
 

@@ -66,10 +66,7 @@ class HeavyTails(PreferenceModel):
         return data.arm_names
 
 
-MODELS = {
-    "logit": (MultinomialLogit(), True),
-    "own": (HeavyTails(), False),
-}
+MODELS = {"logit": (MultinomialLogit(), True), "own": (HeavyTails(), False)}
 
 LOPSIDED = np.array(
     [
@@ -99,10 +96,7 @@ def after_votes(posterior, counts, nobody):
 
 
 @pytest.mark.parametrize("votes", [LOPSIDED, np.zeros((6, 4))], ids=["votes", "none"])
-@pytest.mark.parametrize(
-    "name",
-    ["logit", pytest.param("own", marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize("name", ["logit", pytest.param("own", marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
 def test_state_is_that_of_a_fit(name, votes, monkeypatch):
     if name == "own":
@@ -148,11 +142,7 @@ def test_a_model_of_ones_own_drives_the_policy():
         "logit-ts", posterior=SetLaplace(HeavyTails()), no_choice=False
     )
     records = run_chunk(
-        environment,
-        policy,
-        runs=range(24),
-        checkpoints=np.array([400]),
-        seed=6,
+        environment, policy, runs=range(24), checkpoints=np.array([400]), seed=6
     )
     right = np.all(records.recommendation == world.mask(world.best_set), axis=1)
     assert right.mean() > 0.9

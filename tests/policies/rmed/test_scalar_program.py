@@ -5,12 +5,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.ops.scalar.compiler import standalone
-from bayesduel.policies.rmed.copeland_winner import (
-    is_solved,
-    learn,
-    new_program,
-    solve,
-)
+from bayesduel.policies.rmed.copeland_winner import is_solved, learn, new_program, solve
 from tests.theory.copeland_program.test_basis import matrices, shaken
 from tests.theory.matrices import gaps_of, winners
 from theory.copeland_program import directed_allocation, price_table

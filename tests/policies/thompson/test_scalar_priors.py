@@ -9,9 +9,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.posteriors import BetaPairs
-from tests.policies.distributions import (
-    disagreements,
-)
+from tests.policies.distributions import disagreements
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES
 from tests.policies.thompson.round_states import duel_of_round
@@ -45,11 +43,7 @@ TWINS = {
 def plays_of(policy, seed, num_runs=512, grid=CHECKPOINTS):
     """Simulate by the kernel, arms shuffled in every run."""
     records = simulate_runs(
-        policy,
-        MATRIX,
-        checkpoints=grid,
-        runs=range(num_runs),
-        seed=seed,
+        policy, MATRIX, checkpoints=grid, runs=range(num_runs), seed=seed
     )
     return records.ledger["plays"]
 

@@ -22,11 +22,7 @@ from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_kernel import SEVERAL
 from bayesduel.policies.thompson.double_thompson import LOOK_AHEAD, STEP, kernel
-from tests.policies.distributions import (
-    chi_square,
-    pair_table,
-    two_sample_chi_square,
-)
+from tests.policies.distributions import chi_square, pair_table, two_sample_chi_square
 from tests.policies.thompson.oracle import ALPHA, Round
 from tests.policies.thompson.round_states import (
     LONGEST,
