@@ -69,12 +69,9 @@ def test_bradley_terry_with_ties_and_order():
         parts = np.array([one, other, nu * np.sqrt(one * other)])
         expected.append(parts / parts.sum())
     result = logs(
-        BradleyTerry(ties=True, order_effect=True),
-        VOTES,
-        utility=UTILITY,
-        first_advantage=0.3,
-        log_tie=np.log(nu),
-    )
+        BradleyTerry(ties=True, order_effect=True), VOTES, utility=UTILITY,
+        first_advantage=0.3, log_tie=np.log(nu),
+    )  # fmt: skip
     np.testing.assert_allclose(np.exp(result), expected, rtol=1e-12)
 
 
@@ -94,12 +91,9 @@ def test_thurstone_with_ties_and_order():
         tie = distribution.cdf(0.6) - distribution.cdf(-0.6)
         expected.append([distribution.sf(0.6), distribution.cdf(-0.6), tie])
     result = logs(
-        Thurstone(ties=True, order_effect=True),
-        VOTES,
-        utility=UTILITY,
-        first_advantage=0.3,
-        log_threshold=np.log(0.6),
-    )
+        Thurstone(ties=True, order_effect=True), VOTES, utility=UTILITY,
+        first_advantage=0.3, log_threshold=np.log(0.6),
+    )  # fmt: skip
     np.testing.assert_allclose(np.exp(result), expected, rtol=1e-10)
 
 

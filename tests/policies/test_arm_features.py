@@ -67,14 +67,11 @@ def test_relabeled_arms_bring_their_features_along(compiled):
     """The rule does not look at the numbers of arms, so runs are the same."""
     shuffled, plain = (
         bayesduel.simulate(
-            MATRIX,
-            Linear(compiled=compiled),
-            num_runs=20,
-            horizon=2000,
+            MATRIX, Linear(compiled=compiled), num_runs=20, horizon=2000,
             shuffle=shuffle,
         )
         for shuffle in (True, False)
-    )
+    )  # fmt: skip
     np.testing.assert_array_equal(shuffled["regret"], plain["regret"])
     np.testing.assert_array_equal(shuffled["recommendation"], np.full(20, WINNER))
     # Of a rule whose features are those of other arms it is 500.

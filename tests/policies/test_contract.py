@@ -38,14 +38,9 @@ a program of its own for every number of lanes."""
 LONGEST_HORIZON = 2**62
 
 COMMITTING = {
-    "sup-klucb",
-    "scb",
-    "merge-rucb",
-    "savage",
-    "savage-copeland",
-    "beat-the-mean",
+    "sup-klucb", "scb", "merge-rucb", "savage", "savage-copeland", "beat-the-mean",
     "interleaved-filter",
-}
+}  # fmt: skip
 """Rules that stay with one arm, for good or for an epoch: weak preferences mislead
 them, or cost them millions of rounds first."""
 

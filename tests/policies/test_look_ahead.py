@@ -27,12 +27,9 @@ LATE = (50, 200, 500, 1000)
 def plays_of(policy, matrix, checkpoints, num_runs, seed):
     """Simulate runs."""
     return simulate_runs(
-        policy,
-        MATRICES[matrix],
-        checkpoints=checkpoints,
-        runs=range(num_runs),
+        policy, MATRICES[matrix], checkpoints=checkpoints, runs=range(num_runs),
         seed=seed,
-    ).ledger["plays"]
+    ).ledger["plays"]  # fmt: skip
 
 
 @cache

@@ -152,12 +152,9 @@ def test_self_duels_and_borda_regret_have_the_spread_of_single_rounds(name, matr
     plays, spreads = [], []
     for look_ahead in (True, False):
         records = simulate_runs(
-            policies.get(name, look_ahead=look_ahead),
-            matrix,
-            checkpoints=(3000, 8000),
-            runs=range(600),
-            seed=6 + look_ahead,
-        )
+            policies.get(name, look_ahead=look_ahead), matrix, checkpoints=(3000, 8000),
+            runs=range(600), seed=6 + look_ahead,
+        )  # fmt: skip
         plays.append(records.ledger["plays"])
         cost = PreferenceMatrix(matrix).regret_per_pair("borda")
         borda = (plays[-1] * cost).sum(axis=(2, 3))

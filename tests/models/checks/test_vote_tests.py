@@ -107,13 +107,9 @@ def test_where_order_says_nothing():
     only = Comparisons.from_rows("ab", [0], [1], [[9, 1, 0]], order_known=True)
     assert order_p(BradleyTerry(), only) > 0.5 and order_p(PairwiseBeta(), only) == 1.0
     neutral = Comparisons.from_rows(
-        "ab",
-        [0, 1],
-        [1, 0],
-        [[9, 1, 0], [8, 2, 0]],
-        order_known=True,
+        "ab", [0, 1], [1, 0], [[9, 1, 0], [8, 2, 0]], order_known=True,
         columns={"neutral": [1, 1]},
-    )
+    )  # fmt: skip
     for data in (only.without_order(), neutral):
         posterior = fit(BradleyTerry(zero_sum=True), data, num_draws=50)
         summary = {

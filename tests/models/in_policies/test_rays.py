@@ -254,13 +254,9 @@ def test_the_mode_is_right_however_wide_the_prior():
 
 def regret_of(matrix, name, runs, checkpoints, seed):
     result = bayesduel.simulate(
-        matrix,
-        policies.parse_policy(name),
-        num_runs=runs,
-        horizon=checkpoints[-1],
-        checkpoints=checkpoints,
-        seed=seed,
-    )
+        matrix, policies.parse_policy(name), num_runs=runs, horizon=checkpoints[-1],
+        checkpoints=checkpoints, seed=seed,
+    )  # fmt: skip
     return result["regret"].sel(notion="copeland").values.squeeze()
 
 

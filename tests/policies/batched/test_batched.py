@@ -279,12 +279,9 @@ def test_regret_of_the_experiments(name, elimination, matrix):
     instance = instances.load(matrix)
     num_runs = 300 if matrix == "arxiv" else 60
     records = simulate_runs(
-        policies.get(name, elimination=elimination),
-        instance.values,
-        checkpoints=(10**5,),
-        runs=range(num_runs),
-        seed=61,
-    )
+        policies.get(name, elimination=elimination), instance.values,
+        checkpoints=(10**5,), runs=range(num_runs), seed=61,
+    )  # fmt: skip
     costs = instance.regret_per_pair("condorcet_mean")
     regret = np.tensordot(records.ledger["plays"][:, -1], costs, 2)
     mean, deviation = PUBLISHED[name, elimination, matrix]

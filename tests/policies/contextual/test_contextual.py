@@ -512,11 +512,8 @@ def test_features_that_are_fixed_and_those_that_are_told():
         world = LinearContexts(contexts=contexts, num_arms=4, rows=form)
         assert world.num_features == 2
         results = bayesduel.simulate(
-            world,
-            policies.get("ginop", compiled=False),
-            num_runs=30,
-            horizon=60,
+            world, policies.get("ginop", compiled=False), num_runs=30, horizon=60,
             regret=["utility_mean"],
-        )
+        )  # fmt: skip
         result[contexts] = results["regret"].values[0, :, -1]
     assert stats.ks_2samp(*result.values()).pvalue > FALSE_ALARM

@@ -56,12 +56,9 @@ def test_rows_and_proof_are_those_of_the_whole_table(learn_all):
             blocks = directed_allocation(program.amounts, table)
             np.testing.assert_array_equal(program.blocks, blocks)
             basis = Basis(
-                program.signs,
-                program.amounts,
-                program.columns,
-                program.inverse,
+                program.signs, program.amounts, program.columns, program.inverse,
                 program.loads.reshape(-1, *gaps.shape),
-            )
+            )  # fmt: skip
             assert result == stays_optimal(basis, table.prices)
             assert not program.now["is_stale"][0]
             remaining, given_up = remaining + result, given_up + (not result)

@@ -77,12 +77,9 @@ def program():
 
 def kernel_of(name, form, prior=1):
     return kernel(
-        np.array(prior),
-        alpha=ALPHA,
-        elimination=name != "pure-d-ts",
-        ties_by_regret=name == "d-ts+",
-        form=form,
-    )
+        np.array(prior), alpha=ALPHA, elimination=name != "pure-d-ts",
+        ties_by_regret=name == "d-ts+", form=form,
+    )  # fmt: skip
 
 
 def state_after(name, item, form, result):

@@ -71,14 +71,11 @@ def both_forms(matrix, checkpoints, num_runs):
     """Play WS-W with look-ahead, and round by round with another seed."""
     return [
         simulate_runs(
-            policies.get("ws-w", look_ahead=look_ahead),
-            matrix,
-            checkpoints=checkpoints,
-            runs=range(num_runs),
-            seed=look_ahead,
+            policies.get("ws-w", look_ahead=look_ahead), matrix,
+            checkpoints=checkpoints, runs=range(num_runs), seed=look_ahead,
         )
         for look_ahead in (True, False)
-    ]
+    ]  # fmt: skip
 
 
 def test_look_ahead_has_the_distribution_of_rounds(in_python, monkeypatch):
@@ -123,13 +120,9 @@ def test_weak_regret_is_finite(num_arms, mean, error):
     Two-sided at 4 standard errors: a false alarm in 1.3e-4 of all random streams.
     """
     result = bayesduel.simulate(
-        ladder(num_arms, 0.8),
-        "ws-w",
-        num_runs=300,
-        horizon=10**9,
-        checkpoints=[2000, 10**9],
-        regret=["weak_binary"],
-    )
+        ladder(num_arms, 0.8), "ws-w", num_runs=300, horizon=10**9,
+        checkpoints=[2000, 10**9], regret=["weak_binary"],
+    )  # fmt: skip
     early, late = result["regret"].sel(notion="weak_binary").values.T
     np.testing.assert_array_equal(early, late)
     mine = late.std(ddof=1) / math.sqrt(len(late))
