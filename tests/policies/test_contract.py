@@ -14,7 +14,7 @@ import pytest
 from bayesduel import policies
 from bayesduel.policies.policy import over_model
 from bayesduel.simulation import driver, model_calls
-from tests.policies.driving import FEW_RUNS, simulate_runs
+from tests.policies.driving import FEW_RUNS, assert_same, simulate_runs
 from tests.policies.instances import CONDORCET, DECISIVE, TWO_WINNERS
 
 pytestmark = pytest.mark.usefixtures("hardly_optimized")
@@ -217,6 +217,4 @@ def test_compiled_and_plain_rules_play_the_same_runs(name):
             )
             for flag in (False, True)
         )
-        np.testing.assert_array_equal(plays_of(plain), plays_of(compiled))
-        assert plain.recommendation == compiled.recommendation
-        assert plain.events == compiled.events
+        assert_same(plain, compiled)

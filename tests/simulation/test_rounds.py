@@ -19,6 +19,7 @@ from bayesduel.simulation import compiled_rounds, rounds
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.rule_runs import run_chunk as run_rule
 from bayesduel.simulation.runs import PairwiseEnvironment
+from tests.policies.driving import assert_same
 from tests.rules import ExploreFirst, FirstPair, Greedy, next_pair
 
 FALSE_ALARM = 1e-6
@@ -37,25 +38,19 @@ def played(policy, num_arms=4, *, checkpoints=LATE, runs=range(6), shuffle=True)
     return run_chunk(environment, policy, **options)
 
 
-def same(one, other):
-    plays = np.array_equal(one.ledger["plays"], other.ledger["plays"])
-    return plays and np.array_equal(one.recommendation, other.recommendation)
-
-
 def test_compiled_runs_are_those_of_python():
     for num_arms in (2, 5):
         plain, compiled = (
             played(ExploreFirst(compiled=flag), num_arms) for flag in (False, True)
         )
-        assert same(plain, compiled)
-        assert np.array_equal(plain.events, compiled.events)
+        assert_same(plain, compiled)
         assert len(np.unique(plain.ledger["plays"][:, -1], axis=0)) > 1
 
 
 @pytest.mark.slow
 def test_the_example_of_the_documentation_compiles_as_it_stands():
     plain, compiled = (played(Greedy(compiled=item), 3) for item in (0, 1))
-    assert same(plain, compiled)
+    assert_same(plain, compiled)
 
 
 def test_every_round_is_counted_up_to_every_checkpoint():
@@ -288,8 +283,8 @@ def test_what_is_no_rule_is_said(policy, said):
 
 
 def test_what_a_compiled_rule_may_not_do_python_may():
-    assert same(played(Calling()), played(FirstPair()))
-    assert same(played(Listed()), played(FirstPair()))
+    assert_same(played(Calling()), played(FirstPair()))
+    assert_same(played(Listed()), played(FirstPair()))
 
 
 class Counts(NamedTuple):
@@ -336,9 +331,9 @@ class Helped(ExploreFirst):
 @pytest.mark.slow
 def test_plain_functions_are_compiled_with_the_rule():
     plain, compiled = (played(Helped(compiled=flag)) for flag in (False, True))
-    assert same(plain, compiled)
+    assert_same(plain, compiled)
     assert np.array_equal(plain.events, np.full(6, FEW + 1))
-    assert same(plain, played(ExploreFirst(rounds=FEW)))
+    assert_same(plain, played(ExploreFirst(rounds=FEW)))
     # What is compiled are copies.
     assert isinstance(best_from, FunctionType)
     assert best_from.__globals__["better"] is better
@@ -412,7 +407,7 @@ def test_compiling_does_without_private_places_of_numba(monkeypatch):
     with monkeypatch.context() as hidden:
         hidden.setitem(sys.modules, index, None)
         compiled_rounds._know_integers_below()
-    assert same(played(ExploreFirst(compiled=True)), played(ExploreFirst()))
+    assert_same(played(ExploreFirst(compiled=True)), played(ExploreFirst()))
 
 
 MATRIX = np.array(
@@ -464,10 +459,8 @@ def test_compiled_runs_in_bulk_are_those_of_python(manner):
     plain, compiled = (
         played_rule(Stretches(compiled=flag), **manner) for flag in (False, True)
     )
+    assert_same(plain, compiled)
     plays = plain.ledger["plays"]
-    assert np.array_equal(plays, compiled.ledger["plays"])
-    assert np.array_equal(plain.recommendation, compiled.recommendation)
-    assert np.array_equal(plain.events, compiled.events)
     assert plain.info.keys() == compiled.info.keys() == {"told", "rate"}
     for name, values in plain.info.items():
         assert values.shape == (6,)

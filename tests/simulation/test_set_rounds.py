@@ -8,6 +8,7 @@ from bayesduel.instances import choice
 from bayesduel.policies import Offer
 from bayesduel.simulation import SubsetEnvironment
 from bayesduel.simulation.driver import run_chunk
+from tests.policies.driving import assert_same
 from tests.simulation.set_cases import RANKED, SHARES, TABLE, WINNER, WORLDS, Wandering
 
 LATE = (1, 7, 30, 31, 100, 1000)
@@ -18,14 +19,6 @@ def played(policy, world=WINNER, *, checkpoints=LATE, runs=range(6), **options):
     grid = np.array(checkpoints)
     environment = SubsetEnvironment(world, **options)
     return run_chunk(environment, policy, runs=runs, checkpoints=grid, seed=5)
-
-
-def same(one, other):
-    return (
-        all(np.array_equal(one.ledger[name], other.ledger[name]) for name in one.ledger)
-        and np.array_equal(one.recommendation, other.recommendation)
-        and np.array_equal(one.events, other.events)
-    )
 
 
 @pytest.mark.parametrize(
@@ -44,7 +37,7 @@ def test_compiled_runs_are_those_of_python(world, longest, until):
         played(Wandering(longest=longest, until=until, compiled=flag), world, **given)
         for flag in (False, True)
     )
-    assert same(plain, compiled)
+    assert_same(plain, compiled)
     assert len(np.unique(plain.ledger["offers"][:, -1], axis=0)) > 1
     is_stepped = longest == 1 or world is RANKED
     assert np.all(plain.events == 400) == is_stepped
