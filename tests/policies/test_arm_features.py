@@ -22,6 +22,9 @@ from bayesduel.models import LinearUtilities
 from bayesduel.policies.parameter_values import check_fields
 from bayesduel.studies import Study
 from tests.command_line import invoke
+from tests.figures import saved_undrawn
+
+__all__ = ["saved_undrawn"]
 
 RNG = np.random.default_rng(3)
 FEATURES = RNG.normal(size=(8, 2))
