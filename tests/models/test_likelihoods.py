@@ -37,10 +37,8 @@ LOG_SPREAD = np.log(SPREAD).sum()
 DECIDED = VOTES.without_ties()
 CHOICES = Choices.from_counts(
     [[1, 1, 0, 1], [1, 1, 1, 1], [0, 0, 1, 1]],
-    [[2, 1, 0, 0], [1, 0, 4, 0], [0, 0, 3, 1]],
-    none=[3, 1, 2],
-    arm_names="abcd",
-)
+    [[2, 1, 0, 0], [1, 0, 4, 0], [0, 0, 3, 1]], none=[3, 1, 2], arm_names="abcd",
+)  # fmt: skip
 BALLOTS = Rankings.from_orders(
     [["a", "c", "b", "d"], ["c", "a"], ["d", "b", ("a", "c")], [("a", "b", "c")]],
     counts=[2, 3, 1, 1],

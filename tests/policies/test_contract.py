@@ -55,11 +55,9 @@ belongs to its other stopping rule, that of Beat the Mean decides later."""
 TWO_ARMS = np.array([[0.5, 0.95], [0.05, 0.5]])
 
 INSTANCES = {
-    "condorcet": CONDORCET,
-    "two winners": TWO_WINNERS,
-    "decisive": DECISIVE,
+    "condorcet": CONDORCET, "two winners": TWO_WINNERS, "decisive": DECISIVE,
     "two arms": TWO_ARMS,
-}
+}  # fmt: skip
 
 
 def with_other_numbers(policy):
@@ -144,11 +142,9 @@ def test_a_run_depends_on_its_number_alone(name, in_python, monkeypatch):
     dense, shares = (*range(1, 7), 40, *range(45, 60), 120, 299, 300), []
     number = NUMBERS.get(name, FEW)
     last = few_runs_of(
-        name,
-        runs=range(number - 1, number),
-        checkpoints=dense,
+        name, runs=range(number - 1, number), checkpoints=dense,
         on_progress=shares.append,
-    )
+    )  # fmt: skip
     whole, columns = first_runs_of(name), [dense.index(item) for item in SHORT]
     np.testing.assert_array_equal(plays_of(last)[:, columns], plays_of(whole)[-1:])
     np.testing.assert_array_equal(last.recommendation, whole.recommendation[-1:])

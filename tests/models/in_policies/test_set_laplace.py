@@ -70,14 +70,11 @@ MODELS = {"logit": (MultinomialLogit(), True), "own": (HeavyTails(), False)}
 
 LOPSIDED = np.array(
     [
-        [30, 1, 0, 0],
-        [4, 0, 2, 0],
-        [9, 0, 0, 9],
-        [0, 0, 0, 0],
-        [0, 3, 0, 11],
-        [0, 0, 1, 2],
+        [30, 1, 0, 0], [4, 0, 2, 0],
+        [9, 0, 0, 9], [0, 0, 0, 0],
+        [0, 3, 0, 11], [0, 0, 1, 2],
     ]
-)
+)  # fmt: skip
 """Choices of the six pairs of four arms: arm 0 hardly ever loses, one pair is idle."""
 
 

@@ -167,11 +167,9 @@ EARNING = choice.multinomial_logit(WEIGHTS, SIZE, revenues=[0.9, 0.1, 1.0, 0.4, 
 REWARDED = choice.independent_rewards(WEIGHTS, SIZE, levels=3)
 
 OTHER_FORMS = (
-    "mnl-ee:init_index=one,cap=true",
-    "mnl-ts:variant=correlated",
-    "mnl-ts:look_ahead=false",
-    "stagewise:radius=bernstein,delta=0.2",
-)
+    "mnl-ee:init_index=one,cap=true", "mnl-ts:variant=correlated",
+    "mnl-ts:look_ahead=false", "stagewise:radius=bernstein,delta=0.2",
+)  # fmt: skip
 
 
 def worlds_of(policy):
@@ -194,12 +192,10 @@ def test_compiled_rules_play_the_runs_of_python(text, world):
     policy = policies.parse_policy(text)
     compiled, plain = (
         simulate_offers(
-            replace(policy, compiled=flag),
-            world,
-            runs=range(1),
+            replace(policy, compiled=flag), world, runs=range(1),
             notions=(world.default_notion,),
         )
         for flag in (True, False)
-    )
+    )  # fmt: skip
     assert policy.compiled
     assert_same(compiled, plain)

@@ -56,13 +56,11 @@ def test_every_set_is_one_that_the_twin_admits(name):
 
 
 PLAYING = {
-    "random-subsets": twins.RandomSets,
-    "mnl-ts": twins.MNLThompson,
+    "random-subsets": twins.RandomSets, "mnl-ts": twins.MNLThompson,
     "mnl-ts:variant=correlated": twins.CorrelatedMNLThompson,
-    "stagewise": rivals.StagewiseElimination,
-    "maxmin-ucb": rivals.MaxMinUCB,
+    "stagewise": rivals.StagewiseElimination, "maxmin-ucb": rivals.MaxMinUCB,
     "rec-maxmin-ucb": rivals.RecursiveMaxMinUCB,
-}
+}  # fmt: skip
 """Rules that draw: compared in distribution."""
 
 TWIN_RUNS = 40

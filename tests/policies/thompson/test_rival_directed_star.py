@@ -293,11 +293,9 @@ def test_wrong_leaders_of_two_arms_are_as_frequent_as_counts_say():
     rounds, mu, options = 200, 0.6, {"prior": 1.0, "c": 2.0}
     expected = wrong_self_duels_by(rounds, mu, **options)
     records = simulate_runs(
-        policies.get("rd-ts-star", **options),
-        [[0.5, mu], [1 - mu, 0.5]],
-        checkpoints=[rounds],
-        runs=range(4000),
-    )
+        policies.get("rd-ts-star", **options), [[0.5, mu], [1 - mu, 0.5]],
+        checkpoints=[rounds], runs=range(4000),
+    )  # fmt: skip
     result = records.ledger["plays"][:, 0, 1, 1]
     error = result.std() / np.sqrt(len(result))
     assert expected > 1
