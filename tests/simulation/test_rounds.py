@@ -231,49 +231,34 @@ def test_an_index_outside_of_the_state_is_an_error(compiled):
         played(Wrong(what=5, compiled=compiled))
 
 
-class Triple(FirstPair):
-    def choose(self, last, rng, round_):
-        return 0, 1, 2
+def altered(compiled=False, **names):
+    """Return the rule that plays the first pair, but for some of its methods."""
+    return type("Odd", (FirstPair,), names)(compiled=compiled)
 
 
-class Halves(FirstPair):
-    def choose(self, last, rng, round_):
-        return 0.5, 1
-
-
-class Calling(FirstPair):
-    def helper(self):
-        return 0
-
-    def choose(self, last, rng, round_):
-        return self.helper(), 1
-
-
-class Unknown(FirstPair):
-    def recommend(self, last, rng):
-        return open("x")
-
-
-class Vague(FirstPair):
-    def recommend(self, last, rng):
-        return 1.5
-
-
-class Listed(FirstPair):
-    table: tuple = ({},)
+TRIPLE = {"choose": lambda self, last, rng, round_: (0, 1, 2)}
+HALVES = {"choose": lambda self, last, rng, round_: (0.5, 1)}
+VAGUE = {"recommend": lambda self, last, rng: 1.5}
+UNKNOWN = {"recommend": lambda self, last, rng: open("x")}
+CALLING = {"choose": lambda self, last, rng, round_: (self.helper(), 1),
+           "helper": lambda self: 0}  # fmt: skip
+LISTED = {"table": ({},), "__annotations__": {"table": tuple}}
 
 
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
-        (Triple(), "must return a pair of arms, or a Duel, got (0, 1, 2)"),
-        (Halves(), "must return a pair of arms, or a Duel, got (0.5, 1)"),
-        (Vague(), "recommend must return an arm, got 1.5"),
-        (Vague(compiled=True), "recommend must return an arm, got something"),
-        (Triple(compiled=True), "must return a pair of arms, or a Duel, got something"),
-        (Calling(compiled=True), "reads self.helper, which is no field"),
-        (Unknown(compiled=True), "leave out compiled=True"),
-        (Listed(compiled=True), "table must be a number, a word or an array"),
+        (altered(**TRIPLE), "must return a pair of arms, or a Duel, got (0, 1, 2)"),
+        (altered(**HALVES), "must return a pair of arms, or a Duel, got (0.5, 1)"),
+        (altered(**VAGUE), "recommend must return an arm, got 1.5"),
+        (altered(True, **VAGUE), "recommend must return an arm, got something"),
+        (
+            altered(True, **TRIPLE),
+            "must return a pair of arms, or a Duel, got something",
+        ),
+        (altered(True, **CALLING), "reads self.helper, which is no field"),
+        (altered(True, **UNKNOWN), "leave out compiled=True"),
+        (altered(True, **LISTED), "table must be a number, a word or an array"),
     ],
 )
 def test_what_is_no_rule_is_said(policy, said):
@@ -283,8 +268,8 @@ def test_what_is_no_rule_is_said(policy, said):
 
 
 def test_what_a_compiled_rule_may_not_do_python_may():
-    assert_same(played(Calling()), played(FirstPair()))
-    assert_same(played(Listed()), played(FirstPair()))
+    for names in (CALLING, LISTED):
+        assert_same(played(altered(**names)), played(FirstPair()))
 
 
 class Counts(NamedTuple):

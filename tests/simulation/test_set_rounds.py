@@ -161,42 +161,32 @@ class Raising(Wandering):
         raise KeyError(round_)
 
 
-class Listed(Wandering):
-    def choose(self, state, rng, round_):
-        return [True, True, True, False]
+def altered(compiled=False, **methods):
+    """Return the wandering rule, but for one of its methods."""
+    return type("Altered", (Wandering,), methods)(compiled=compiled)
 
 
-class Numbers(Wandering):
-    def choose(self, state, rng, round_):
-        return np.ones(4)
-
-
-class Halves(Wandering):
-    def choose(self, state, rng, round_):
-        return Offer(np.ones(4, dtype=np.bool_), 0.5, False)
-
-
-class Best(Wandering):
-    def recommend(self, state, rng):
-        return 0
-
-
-class Deaf(Wandering):
-    update = Wandering.__mro__[1].update
+LISTED = {"choose": lambda self, state, rng, round_: [True, True, True, False]}
+NUMBERS = {"choose": lambda self, state, rng, round_: np.ones(4)}
+HALVES = {"choose": lambda self, state, rng, round_: Offer(np.ones(4) > 0, 0.5, False)}
+BEST = {"recommend": lambda self, state, rng: 0}
+DEAF = {"update": Wandering.__mro__[1].update}
 
 
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
-        (Listed(), "must return a set of arms, got"),
-        (Numbers(), "must return a set of arms, got"),
-        (Halves(), "must offer a set for a number of rounds, got 0.5"),
-        (Best(), "must return a set of arms, got 0"),
-        (Deaf(), "has no update, but must define"),
-        (Halves(compiled=True), "must return a set of arms, or an Offer, got so"),
-        (Best(compiled=True), "recommend must return a set of arms, got something of"),
+        (altered(**LISTED), "must return a set of arms, got"),
+        (altered(**NUMBERS), "must return a set of arms, got"),
+        (altered(**HALVES), "must offer a set for a number of rounds, got 0.5"),
+        (altered(**BEST), "must return a set of arms, got 0"),
+        (altered(**DEAF), "has no update, but must define"),
+        (altered(True, **HALVES), "must return a set of arms, or an Offer, got so"),
+        (
+            altered(True, **BEST),
+            "recommend must return a set of arms, got something of",
+        ),
     ],
-    ids=lambda value: getattr(value, "label", None),
 )
 def test_what_is_no_rule_is_said(policy, said):
     with pytest.raises(PolicyParameterError) as caught:
