@@ -173,13 +173,11 @@ def three_columns(votes):
     ("function", "words"),
     [
         (nameless, "nameless must have a site 'utility'.*not among strength"),
-        (
-            scalar_utility,
-            r"'utility', one number for each arm, which has the shape \(\)",
-        ),
+        (scalar_utility,
+         r"'utility', one number for each arm, which has the shape \(\)"),
         (three_columns, r"shape \(\d+,\) or .*ties=True has three"),
     ],
-)
+)  # fmt: skip
 def test_functions_that_do_not_fit_are_refused(function, words):
     with pytest.raises(FitError, match=words):
         from_numpyro(function).arrays(votes_of_judges())

@@ -58,16 +58,12 @@ def test_the_pairs_are_those_of_a_player(tmp_path):
 
 @pytest.mark.parametrize(
     "votes",
-    [
-        ROWS,
-        [[*row] for row in ROWS],
-        [(winner, loser, True) for winner, loser in ROWS],
-        [(loser, winner, np.bool_(False)) for winner, loser in ROWS],
-        [(loser, winner, winner, "ann") for winner, loser in ROWS],
-        [{"winner": winner, "loser": loser} for winner, loser in ROWS],
-        [{"a": row[0], "b": row[1], "winner": "a"} for row in ROWS],
-    ],
-)
+    [ROWS, [[*row] for row in ROWS], [(winner, loser, True) for winner, loser in ROWS],
+     [(loser, winner, np.bool_(False)) for winner, loser in ROWS],
+     [(loser, winner, winner, "ann") for winner, loser in ROWS],
+     [{"winner": winner, "loser": loser} for winner, loser in ROWS],
+     [{"a": row[0], "b": row[1], "winner": "a"} for row in ROWS]],
+)  # fmt: skip
 def test_a_list_holds_a_vote_in_each_entry(votes):
     expected = next_pairs(WINS, "rucb", 5, seed=1, arm_names=NAMES)
     assert next_pairs(votes, "rucb", 5, seed=1, arm_names=NAMES) == expected
@@ -116,16 +112,12 @@ def test_before_the_first_vote_the_arms_need_names():
         (lambda: next_pairs(WINS, prices=[1, 1, 1, 1]), "not read by D-TS+"),
         (lambda: next_pairs(WINS, "rd-ts:cost=prices"), "cost needs prices"),
         (lambda: next_pairs(WINS, "rd-ts:cost=prices", prices=[1]), "of 4 arms"),
-        (
-            lambda: next_pairs(WINS, "rd-ts:cost=prices", prices=[1, np.inf, 1, 1]),
-            "must be finite and above 0",
-        ),
-        (
-            lambda: next_pairs(WINS, "rd-ts:cost=prices", prices=[0, 0, 1, 1]),
-            r"prices\[0, 1\] must be finite and above 0",
-        ),
+        (lambda: next_pairs(WINS, "rd-ts:cost=prices", prices=[1, np.inf, 1, 1]),
+         "must be finite and above 0"),
+        (lambda: next_pairs(WINS, "rd-ts:cost=prices", prices=[0, 0, 1, 1]),
+         r"prices\[0, 1\] must be finite and above 0"),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused(call, words):
     kinds = SimulationArgumentError, ComparisonDataError, PolicyParameterError
     with pytest.raises(kinds, match=words):
@@ -471,15 +463,10 @@ def test_excluded_pairs_of_draws_are_not_asked():
 
 @pytest.mark.parametrize(
     "given",
-    [
-        {"policy": "d-ts+"},
-        {"policy": "random"},
-        {"prices": [1.0] * 4},
-        {"features": np.ones((4, 2))},
-        {"arm_names": NAMES},
-    ],
+    [{"policy": "d-ts+"}, {"policy": "random"}, {"prices": [1.0] * 4},
+     {"features": np.ones((4, 2))}, {"arm_names": NAMES}],
     ids=str,
-)
+)  # fmt: skip
 def test_what_draws_do_not_read_is_refused(given):
     fitted = fit_mode(BradleyTerry(), Comparisons.from_wins(WINS, arm_names=NAMES))
     with pytest.raises(

@@ -139,12 +139,9 @@ def test_a_world_that_never_changes_plays_as_by_its_formulas(world, longest, unt
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param("cucb", marks=pytest.mark.slow),
-        pytest.param("ucb-no-order", marks=pytest.mark.slow),
-        "random-subsets",
-    ],
-)
+    [pytest.param("cucb", marks=pytest.mark.slow),
+     pytest.param("ucb-no-order", marks=pytest.mark.slow), "random-subsets"],
+)  # fmt: skip
 @pytest.mark.parametrize("form", [pytest.param(Drawn, marks=pytest.mark.slow), Wrapped])
 def test_camera_has_the_same_distribution_in_the_open_loop(name, form):
     """Where the world draws itself, and where stretches are cut into parts of three."""

@@ -287,13 +287,10 @@ def played_by_hand(world, policy, run, grid, seed=5):
 
 @pytest.mark.parametrize(
     "world",
-    [
-        POOL,
-        Pool(num_arms=5, first=2, every=25),
-        Pool(matrix=MATRIX, first=3, every=40, anew=True),
-    ],
+    [POOL, Pool(num_arms=5, first=2, every=25),
+     Pool(matrix=MATRIX, first=3, every=40, anew=True)],
     ids=["given", "random", "anew"],
-)
+)  # fmt: skip
 def test_a_run_is_that_of_its_twin(world):
     records = played(world, Greedy(epsilon=0.4), grid=GRID, runs=range(3))
     for run in range(3):

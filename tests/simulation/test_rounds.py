@@ -252,15 +252,13 @@ LISTED = {"table": ({},), "__annotations__": {"table": tuple}}
         (altered(**HALVES), "must return a pair of arms, or a Duel, got (0.5, 1)"),
         (altered(**VAGUE), "recommend must return an arm, got 1.5"),
         (altered(True, **VAGUE), "recommend must return an arm, got something"),
-        (
-            altered(True, **TRIPLE),
-            "must return a pair of arms, or a Duel, got something",
-        ),
+        (altered(True, **TRIPLE),
+         "must return a pair of arms, or a Duel, got something"),
         (altered(True, **CALLING), "reads self.helper, which is no field"),
         (altered(True, **UNKNOWN), "leave out compiled=True"),
         (altered(True, **LISTED), "table must be a number, a word or an array"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_rule_is_said(policy, said):
     with pytest.raises(PolicyParameterError) as caught:
         played(policy)

@@ -23,13 +23,11 @@ def played(policy, world=WINNER, *, checkpoints=LATE, runs=range(6), **options):
 
 @pytest.mark.parametrize(
     ("world", "longest", "until"),
-    [
-        *((world, 60, False) for world in WORLDS),
-        *((world, 1, False) for world in (WINNER, SHARES)),
-        *((world, 200, True) for world in (WINNER, RANKED, TABLE)),
-    ],
+    [*((world, 60, False) for world in WORLDS),
+     *((world, 1, False) for world in (WINNER, SHARES)),
+     *((world, 200, True) for world in (WINNER, RANKED, TABLE))],
     ids=lambda flag: getattr(flag, "name", flag),
-)
+)  # fmt: skip
 def test_compiled_runs_are_those_of_python(world, longest, until):
     """Test every kind of rule, feedback and notion, to the last digit."""
     given = {"checkpoints": (1, 7, 30, 31, 100, 400), "runs": range(2)}
@@ -182,12 +180,10 @@ DEAF = {"update": Wandering.__mro__[1].update}
         (altered(**BEST), "must return a set of arms, got 0"),
         (altered(**DEAF), "has no update, but must define"),
         (altered(True, **HALVES), "must return a set of arms, or an Offer, got so"),
-        (
-            altered(True, **BEST),
-            "recommend must return a set of arms, got something of",
-        ),
+        (altered(True, **BEST),
+         "recommend must return a set of arms, got something of"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_rule_is_said(policy, said):
     with pytest.raises(PolicyParameterError) as caught:
         played(policy)

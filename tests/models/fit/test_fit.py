@@ -220,12 +220,8 @@ TIES = Comparisons.from_votes(["a", "b"], ["b", "a"], ["tie", "b"])
     [
         (BradleyTerry(), VOTES, {"method": "exact"}, "no closed form"),
         (BradleyTerry(), VOTES, {"method": "gibbs"}, "no method 'gibbs'"),
-        (
-            BradleyTerry(),
-            VOTES,
-            {"method": "laplace", "num_warmup": 9},
-            "num_warmup mu",
-        ),
+        (BradleyTerry(), VOTES, {"method": "laplace", "num_warmup": 9},
+         "num_warmup mu"),
         (BradleyTerry(), VOTES, {"rng_key": np.array([0, 1], "uint32")}, "typed key"),
         (BradleyTerry, VOTES, {}, "add parentheses"),
         (BradleyTerry(), TIES, {}, "no ties, for which BradleyTerry has no place, got"),
@@ -237,7 +233,7 @@ TIES = Comparisons.from_votes(["a", "b"], ["b", "a"], ["tie", "b"])
         (PairwiseBeta(prior=((1.0, 2.0), (1.0, 1.0))), VOTES, {}, "3 x 3 table"),
         (PlackettLuce(), Rankings.from_orders([[("a", "b"), "c"]]), {}, "a tie above"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_go_together_is_refused_in_words(model, data, options, words):
     with pytest.raises(FitError, match=words):
         fit(model, data, **options)

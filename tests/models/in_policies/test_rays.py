@@ -120,14 +120,12 @@ def test_of_a_normal_posterior_draws_are_its_own():
 
 @pytest.mark.parametrize(
     "height",
-    [
-        lambda x: jnp.where(x[0] > 0.5, -jnp.inf, -0.5 * x[0] ** 2),
-        lambda x: jnp.logaddexp(-0.5 * x[0] ** 2, -8.0 * (x[0] - 5.0) ** 2),
-        lambda x: -jnp.minimum(x[0] ** 2, 0.1),
-        lambda x: jnp.where(x[0] < 0, jnp.nan, -0.5 * x[0] ** 2),
-    ],
+    [lambda x: jnp.where(x[0] > 0.5, -jnp.inf, -0.5 * x[0] ** 2),
+     lambda x: jnp.logaddexp(-0.5 * x[0] ** 2, -8.0 * (x[0] - 5.0) ** 2),
+     lambda x: -jnp.minimum(x[0] ** 2, 0.1),
+     lambda x: jnp.where(x[0] < 0, jnp.nan, -0.5 * x[0] ** 2)],
     ids=["a wall", "two bumps", "a plain", "no number"],
-)
+)  # fmt: skip
 def test_draws_are_finite_whatever_the_density(height):
     with jax.enable_x64(True):
         distribution = NormalApproximation(jnp.zeros(1), jnp.eye(1))

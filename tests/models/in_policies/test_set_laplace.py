@@ -154,15 +154,13 @@ def test_the_prior_has_one_name():
 @pytest.mark.parametrize(
     ("posterior", "words"),
     [
-        (
-            SetLaplace(BradleyTerry()),
-            "must be Comparisons, which BradleyTerry is fitted to",
-        ),
+        (SetLaplace(BradleyTerry()),
+         "must be Comparisons, which BradleyTerry is fitted to"),
         (SetLaplace(MultinomialLogit(prior_scale=0.0)), "prior_scale must be"),
         (SetLaplace("logit"), "model must be a model"),
         ("logit", "posterior must be one of sets"),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused(posterior, words):
     with pytest.raises(PolicyParameterError, match=words):
         policies.get("logit-ts", posterior=posterior).check(5, 100)

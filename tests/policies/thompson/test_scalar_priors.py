@@ -50,12 +50,9 @@ def plays_of(policy, seed, num_runs=512, grid=CHECKPOINTS):
 
 @pytest.mark.parametrize(
     ("name", "prior"),
-    [
-        ("d-ts", "table"),
-        pytest.param("d-ts+", "half", marks=pytest.mark.slow),
-        pytest.param("rcs", "table", marks=pytest.mark.slow),
-    ],
-)
+    [("d-ts", "table"), pytest.param("d-ts+", "half", marks=pytest.mark.slow),
+     pytest.param("rcs", "table", marks=pytest.mark.slow)],
+)  # fmt: skip
 def test_kernel_has_the_distribution_of_the_twin(name, prior):
     """Single rounds of RD-TS are held to its twin elsewhere."""
     make = partial(TWINS[name], 4, prior=PRIORS[prior])
