@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.policies.rmed.copeland_winner import is_solved, learn, new_program, solve
+from tests.compiling import called_compiled
 from tests.theory.copeland_program.test_basis import matrices, shaken
 from tests.theory.matrices import gaps_of, winners
 from theory.copeland_program import directed_allocation, price_table
@@ -23,7 +23,7 @@ def _learn_all(state):
 
 @pytest.fixture(scope="module")
 def learn_all():
-    return standalone(_learn_all)
+    return called_compiled(_learn_all)
 
 
 def state_of(gaps, program):
