@@ -184,15 +184,16 @@ def test_functions_that_do_not_fit_are_refused(function, words):
 
 
 def test_what_votes_lack_is_said():
-    model = from_numpyro(judges)
-    with pytest.raises(FitError, match="judges reads the column 'judge'.*none"):
-        model.arrays(votes_of_judges().without_columns())
-    with pytest.raises(FitError, match="order_known"):
-        model.arrays(votes_of_judges().without_order())
-    with pytest.raises(FitError, match="carry, judge, turn, got 'who'"):
-        model.arrays(votes_of_judges())["who"]
-    with pytest.raises(FitError, match="labels .* carry, judge, got 'turn'"):
-        model.arrays(votes_of_judges()).size("turn")
+    arrays, votes = from_numpyro(judges).arrays, votes_of_judges()
+    column = "judges reads the column 'judge'.*none"
+    for ask, words in (
+        (lambda: arrays(votes.without_columns()), column),
+        (lambda: arrays(votes.without_order()), "order_known"),
+        (lambda: arrays(votes)["who"], "carry, judge, turn, got 'who'"),
+        (lambda: arrays(votes).size("turn"), "labels .* carry, judge, got 'turn'"),
+    ):
+        with pytest.raises(FitError, match=words):
+            ask()
     for options in ({"function": 3}, {"link": 3}, {"ties": "no"}):
         with pytest.raises(FitError, match=next(iter(options))):
             from_numpyro(**({"function": judges} | options))

@@ -412,9 +412,8 @@ def test_more_than_2000_arms_are_asked_by_draws(tmp_path):
     pairs = next_pairs(frame, n=300, seed=1)
     assert pairs == next_pairs(path, n=300, seed=1) != next_pairs(frame, n=300, seed=2)
     assert len(pairs) == 300 and all(first != second for first, second, _ in pairs)
-    fitted = fit_mode(
-        BradleyTerry(zero_sum=True), bayesduel.votes.read_comparisons(frame)
-    )
+    data = bayesduel.votes.read_comparisons(frame)
+    fitted = fit_mode(BradleyTerry(zero_sum=True), data)
     assert pairs == next_pairs(fitted, n=300, seed=1)
     # What is asked about is at the top.
     rank = dict(zip(fitted.ranking()["arm"].values.tolist(), range(MANY), strict=False))
@@ -431,9 +430,8 @@ def test_arms_without_a_vote_are_asked_about():
     assert {*itertools.chain(*pairs_of(more))} <= {*MANY_NAMES}
     wins = np.zeros((MANY, MANY), dtype=int)
     wins[0, 1:] = 3
-    assert {type(arm) for pair in pairs_of(next_pairs(wins, n=9)) for arm in pair} == {
-        int
-    }
+    arms = itertools.chain(*pairs_of(next_pairs(wins, n=9)))
+    assert {*map(type, arms)} == {int}
 
 
 def test_excluded_pairs_of_draws_are_not_asked():
@@ -445,20 +443,19 @@ def test_excluded_pairs_of_draws_are_not_asked():
     )
     fitted = fit_mode(BradleyTerry(), data)
     by_ann = {frozenset(row) for row in ROWS[:6]}
-    names = {
-        frozenset(pair) for pair in pairs_of(next_pairs(fitted, n=99, judge="ann"))
-    }
+    names = {*map(frozenset, pairs_of(next_pairs(fitted, n=99, judge="ann")))}
     assert names and not names & by_ann
     pairs = [*itertools.combinations(NAMES, 2)]
     (left, *_), others = pairs[3:4], pairs[:3] + pairs[4:]
     result = pairs_of(next_pairs(fitted, n=30, exclude=others))
     assert {frozenset(pair) for pair in result} == {frozenset(left)}
-    with pytest.raises(SimulationArgumentError, match="exclude must leave a pair"):
-        next_pairs(fitted, exclude=pairs)
-    with pytest.raises(SimulationArgumentError, match="unknown|must be the name"):
-        next_pairs(fitted, exclude=[("tea", "nothing")])
-    with pytest.raises(SimulationArgumentError, match="must differ from first"):
-        next_pairs(fitted, exclude=[("tea", "tea")])
+    for wrong, words in (
+        (pairs, "exclude must leave a pair"),
+        ([("tea", "nothing")], "unknown|must be the name"),
+        ([("tea", "tea")], "must differ from first"),
+    ):
+        with pytest.raises(SimulationArgumentError, match=words):
+            next_pairs(fitted, exclude=wrong)
 
 
 @pytest.mark.parametrize(
