@@ -494,10 +494,9 @@ def test_policies_that_assume_fixed_preferences_warn(in_python):
 
 def test_policies_over_models_play_in_open_worlds():
     """The same runs as by the formulas of a world."""
-    policy, world = policies.get("logit-ts"), WORLDS[0]
-    fast = played(policy, world, checkpoints=(5, 40), runs=range(3))
-    slow = played(policy, Wrapped(world), checkpoints=(5, 40), runs=range(3))
-    assert_same(fast, slow, "offers")
+    policy, given = policies.get("logit-ts"), {"checkpoints": (5, 40), "runs": range(3)}
+    both = (played(policy, x, **given) for x in (WORLDS[0], Wrapped(WORLDS[0])))
+    assert_same(*both, "offers")
 
 
 def test_independent_rewards_are_drawn_in_every_part():
