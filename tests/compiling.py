@@ -1,6 +1,8 @@
 """Compiling what only tests run, or nothing at all, and looking into programs."""
 
-from functools import partial
+import inspect
+from functools import cache, partial
+from zlib import crc32
 
 import jax
 import jax.extend
@@ -9,6 +11,15 @@ import jax.numpy as jnp
 quick_jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
 """``jax.jit`` for what is called a few times: hardly optimized, it compiles in half the
 time."""
+
+
+@cache
+def called_compiled(function):
+    """Return a part of kernels as Python calls it: compiled once, and kept on disk."""
+    from bayesduel.ops.scalar.compiler import cached_program
+
+    digest = crc32(inspect.getsource(function).encode())
+    return cached_program(function, f"test-{function.__name__}-{digest:x}")
 
 
 def play_in_python(monkeypatch):

@@ -71,15 +71,12 @@ class FakeEngine:
         }
         parts = {
             name: fake.comparison(
-                {name: matrices[name]},
-                experiment.labels,
-                failed=self.failed,
-                notions=notions,
-                rounds=experiment.checkpoints,
+                {name: matrices[name]}, experiment.labels, failed=self.failed,
+                notions=notions, rounds=experiment.checkpoints,
                 num_runs=experiment.num_runs,
             )
             for name, notions in experiment.notions.items()
-        }
+        }  # fmt: skip
         trees = {name: part[name] for name, part in parts.items()}
         root = next(iter(parts.values())).to_dataset()
         return xr.DataTree(root, children=trees)

@@ -22,11 +22,9 @@ from bayesduel.votes import Comparisons
 PACKAGE = Path(bayesduel.__file__).parent
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 SETTINGS = {
-    "num_draws": "--draws",
-    "num_warmup": "--warmup",
-    "target_acceptance": "--target-acceptance",
-    "method='nuts'": "--method nuts",
-}
+    "num_draws": "--draws", "num_warmup": "--warmup",
+    "target_acceptance": "--target-acceptance", "method='nuts'": "--method nuts",
+}  # fmt: skip
 """Arguments that remedies of fits name, and the options of the same."""
 
 

@@ -25,15 +25,7 @@ SMALL = ("-p", "balanced", "--budget", "60", "--runs", "30")
 @pytest.mark.usefixtures("uncompiled")
 def test_audits_of_matrices(audit, tmp_path):
     out = tmp_path / "audit"
-    arguments = (
-        "-i",
-        "gap",
-        "-i",
-        "cyclic",
-        *SMALL,
-        "--stopping",
-        "p-value:alpha=0.05",
-    )
+    arguments = "-i gap -i cyclic --stopping p-value:alpha=0.05".split() + [*SMALL]
     result = audit(*arguments, "--out", out)
     assert "balanced: 30 studies of at most 60 votes" in result.stdout
     record = json.loads((out / "audit.json").read_text())
@@ -56,11 +48,8 @@ def test_audits_of_votes_and_studies(audit, tmp_path):
     with Study.create(file, ["a", "b", "c"], **made) as study:
         study.import_votes(votes)
     record = json.loads(audit("--from-study", file, "--runs", 20, "--json").stdout)
-    assert (record["policy"], record["delta"], record["budget"]) == (
-        "balanced",
-        0.2,
-        60,
-    )
+    known = record["policy"], record["delta"], record["budget"]
+    assert known == ("balanced", 0.2, 60)
     names = [row["rule"] for row in record["rules"]]
     assert names[:2] == ["anytime", "posterior by pair"]
     result = audit("--from-study", file, "-p", "d-ts", code=2)

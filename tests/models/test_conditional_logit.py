@@ -145,11 +145,9 @@ def test_without_attributes_that_matter_it_is_the_multinomial_logit():
     """Constants alone: utilities that differ as the multinomial logit's do."""
     choices = simulated(200)
     flat = Choices.from_counts(
-        choices.offered,
-        choices.counts[:, :3],
-        choices.counts[:, 3],
+        choices.offered, choices.counts[:, :3], choices.counts[:, 3],
         attributes=0.0 * choices.offered,
-    )
+    )  # fmt: skip
     posterior = fit(
         ConditionalLogit(constants=True, prior_scale=2.0), flat, num_draws=50
     )

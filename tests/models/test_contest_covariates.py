@@ -188,9 +188,8 @@ def test_what_does_not_fit_is_refused(tmp_path):
         posteriors.Laplace(model).check(4)
     with pytest.raises(StudyError, match="covariates of the contest"):
         Study.create(tmp_path / "a.study", "ab", model=model)
-    (remark,) = BradleyTerry(contest_covariates=True, contest_scale=0.01).remarks(
-        votes()
-    )
+    narrow = BradleyTerry(contest_covariates=True, contest_scale=0.01)
+    (remark,) = narrow.remarks(votes())
     assert "longer, politer" in remark
     for wrong in (["judge"], ["longer", "longer"], ["wordy"], "longer"):
         with pytest.raises(ComparisonDataError, match="contest_covariates must be"):

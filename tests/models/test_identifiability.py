@@ -80,29 +80,17 @@ def test_an_effect_is_told_where_no_null_vector_has_it(covariates):
     [
         (shown((0, 1), (0, 2), (0, 3)), "ref is always shown first"),
         (shown((1, 0), (2, 0), (3, 0)), "ref is always shown second"),
-        (
-            shown((0, 2), (0, 3), (1, 2), (1, 3)),
-            "ref, m1 are always shown first",
-        ),
+        (shown((0, 2), (0, 3), (1, 2), (1, 3)), "ref, m1 are always shown first"),
         (shown((0, 1), (2, 3)), "ref, m2 are always shown first"),
         # A chain, and a circle in which the steps add up.
         (shown((0, 1), (1, 2)), "higher utilities of ref (by 2), m1 (by 1) do"),
-        (
-            shown((0, 1), (1, 2), (0, 3), (3, 2)),
-            "higher utilities of ref (by 2), m1 (by 1), m3 (by 1) do",
-        ),
-        (
-            shown((0, 1), (1, 0), neutral=[1, 1]),
-            "in no vote an arm was shown first",
-        ),
-        (
-            shown((0, 1), (1, 0), (1, 2), contest=[2.0, 2.0, 2.0]),
-            "what the effect of longer can do",
-        ),
-        (
-            shown((0, 1), (1, 0), (0, 1), contest=[1.5, 0.5, 1.5]),
-            "what the effect of longer and utilities of arms can do",
-        ),
+        (shown((0, 1), (1, 2), (0, 3), (3, 2)),
+         "higher utilities of ref (by 2), m1 (by 1), m3 (by 1) do"),
+        (shown((0, 1), (1, 0), neutral=[1, 1]), "in no vote an arm was shown first"),
+        (shown((0, 1), (1, 0), (1, 2), contest=[2.0, 2.0, 2.0]),
+         "what the effect of longer can do"),
+        (shown((0, 1), (1, 0), (0, 1), contest=[1.5, 0.5, 1.5]),
+         "what the effect of longer and utilities of arms can do"),
         # These are told.
         (shown((0, 1), (1, 2), (0, 2)), ""),
         (shown((0, 1), (1, 2), (2, 0)), ""),
@@ -110,7 +98,7 @@ def test_an_effect_is_told_where_no_null_vector_has_it(covariates):
         (shown((0, 1), (0, 1), neutral=[0, 1]), ""),
         (shown((0, 1), (1, 0), (0, 1), contest=[1.5, 0.5, 1.4]), ""),
     ],
-)
+)  # fmt: skip
 def test_why_the_order_is_not_told(data, why):
     result = why_order_is_unidentified(data, contest=bool(data.contest_covariates))
     assert result.endswith(why) if why else not result

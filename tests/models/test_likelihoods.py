@@ -37,10 +37,8 @@ LOG_SPREAD = np.log(SPREAD).sum()
 DECIDED = VOTES.without_ties()
 CHOICES = Choices.from_counts(
     [[1, 1, 0, 1], [1, 1, 1, 1], [0, 0, 1, 1]],
-    [[2, 1, 0, 0], [1, 0, 4, 0], [0, 0, 3, 1]],
-    none=[3, 1, 2],
-    arm_names="abcd",
-)
+    [[2, 1, 0, 0], [1, 0, 4, 0], [0, 0, 3, 1]], none=[3, 1, 2], arm_names="abcd",
+)  # fmt: skip
 BALLOTS = Rankings.from_orders(
     [["a", "c", "b", "d"], ["c", "a"], ["d", "b", ("a", "c")], [("a", "b", "c")]],
     counts=[2, 3, 1, 1],
@@ -69,12 +67,9 @@ def test_bradley_terry_with_ties_and_order():
         parts = np.array([one, other, nu * np.sqrt(one * other)])
         expected.append(parts / parts.sum())
     result = logs(
-        BradleyTerry(ties=True, order_effect=True),
-        VOTES,
-        utility=UTILITY,
-        first_advantage=0.3,
-        log_tie=np.log(nu),
-    )
+        BradleyTerry(ties=True, order_effect=True), VOTES, utility=UTILITY,
+        first_advantage=0.3, log_tie=np.log(nu),
+    )  # fmt: skip
     np.testing.assert_allclose(np.exp(result), expected, rtol=1e-12)
 
 
@@ -94,12 +89,9 @@ def test_thurstone_with_ties_and_order():
         tie = distribution.cdf(0.6) - distribution.cdf(-0.6)
         expected.append([distribution.sf(0.6), distribution.cdf(-0.6), tie])
     result = logs(
-        Thurstone(ties=True, order_effect=True),
-        VOTES,
-        utility=UTILITY,
-        first_advantage=0.3,
-        log_threshold=np.log(0.6),
-    )
+        Thurstone(ties=True, order_effect=True), VOTES, utility=UTILITY,
+        first_advantage=0.3, log_threshold=np.log(0.6),
+    )  # fmt: skip
     np.testing.assert_allclose(np.exp(result), expected, rtol=1e-10)
 
 
@@ -170,11 +162,7 @@ def normal(x, scale):
 
 
 JOINTS = {
-    "gaussian": (
-        BradleyTerry(prior_scale=1.5),
-        UTILITY,
-        lambda x: (x, normal(x, 1.5)),
-    ),
+    "gaussian": (BradleyTerry(prior_scale=1.5), UTILITY, lambda x: (x, normal(x, 1.5))),
     "learned scale": (
         BradleyTerry(prior_scale=1.5, learn_scale=True),
         np.array([0.4, *UTILITY]),  # Ordered by name: scale, standard_utility.
@@ -280,10 +268,8 @@ def test_log_sigmoids_in_programs_are_those_of_numpy():
         for log, exact, sign in zip(logs, log_sigmoids(points), (1, -1), strict=True):
             given = jnp.asarray(points)
             np.testing.assert_allclose(jax.vmap(log)(given), exact, rtol=1e-14)
-            slope, curvature = (
-                jax.vmap(jax.grad(log)),
-                jax.vmap(jax.grad(jax.grad(log))),
-            )
+            slope = jax.vmap(jax.grad(log))
+            curvature = jax.vmap(jax.grad(jax.grad(log)))
             probability = expit(-sign * points)
             np.testing.assert_allclose(slope(given), sign * probability, rtol=1e-12)
             spread = -probability * expit(sign * points)

@@ -153,12 +153,13 @@ def test_bad_features_are_refused(features, text):
 
 def test_what_does_not_fit_is_refused():
     data = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
-    with pytest.raises(FitError, match="features must be given"):
-        fit(LinearUtilities(), data)
-    with pytest.raises(FitError, match="features must have one row for each of the 3"):
-        fit(LinearUtilities(np.eye(2)), data)
-    with pytest.raises(FitError, match="covariates must be True for LinearUtilities"):
-        fit(LinearUtilities(np.eye(3), covariates=False), data)
-    with pytest.raises(FitError, match="learn_scale must .* the scale of the residual"):
-        fit(LinearUtilities(np.eye(3), learn_scale=True), data)
+    three, scale = np.eye(3), "learn_scale must .* the scale of the residual"
+    for features, options, words in (
+        (None, {}, "features must be given"),
+        (np.eye(2), {}, "features must have one row for each of the 3"),
+        (three, {"covariates": False}, "covariates must be True for LinearUtilities"),
+        (three, {"learn_scale": True}, scale),
+    ):
+        with pytest.raises(FitError, match=words):
+            fit(LinearUtilities(features, **options), data)
     assert Thurstone(covariates=True).closed_form(object()) is None

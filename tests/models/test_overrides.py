@@ -75,37 +75,17 @@ class Reversed(BradleyTerry):
         return 1.0 - super().preference_matrices(draws)
 
 
-class Renamed(Thurstone):
-    """A tie parameter that comes after the utilities in the order of names."""
-
-    tie_name = "width"
-
-
-class Several(BradleyTerry):
-    def logs_of_rows(self, difference, tie):
-        return super().logs_of_rows(2.0 * difference, tie)
-
-
-class Sharper(MultinomialLogit):
-    def __call__(self, choices):
-        return super().__call__(choices)
-
-
-class Wider(MultinomialLogit):
-    def _normal(self, num_arms, scale):
-        return super()._normal(num_arms, 2.0 * scale)
+def altered(kind, **names):
+    """Return a model of a subclass that defines some names anew."""
+    return type("Altered", (kind,), names)()
 
 
 def test_only_stock_densities_have_a_closed_form():
     arrays = BradleyTerry().arrays(VOTES)
-    for model in (
-        HeavyTerry(),
-        Tight(),
-        Nudged(),
-        Renamed(),
-        BradleyTerry(learn_scale=True),
-        PairwiseBeta(),
-    ):
+    # A tie parameter that comes after the utilities in the order of names.
+    renamed = altered(Thurstone, tie_name="width")
+    own = HeavyTerry(), Tight(), Nudged(), renamed
+    for model in (*own, BradleyTerry(learn_scale=True), PairwiseBeta()):
         assert model.closed_form(arrays) is None, model
         assert model.hessian(arrays) is None, model
     # In a policy there is no closed form, so JAX differentiates its state.
@@ -115,13 +95,22 @@ def test_only_stock_densities_have_a_closed_form():
         assert model.hessian(arrays) is None, model
         assert model.closed_form(PairTables(np.zeros((9, 2)), 3)) is None, model
     # The likelihood enters the curvature as it is, and a field is no other density.
-    for model in (Lapsing(), Several()):
+    several = altered(
+        BradleyTerry,
+        logs_of_rows=lambda self, difference, tie: BradleyTerry.logs_of_rows(
+            self, 2.0 * difference, tie
+        ),
+    )
+    for model in (Lapsing(), several):
         assert model.closed_form(arrays) is None, model
         assert model.hessian(arrays) is not None, model
     for model in (Reversed(), BradleyTerry(prior_scale=0.3, ties=True)):
         assert model.closed_form(arrays) is not None, model
     choices = MultinomialLogit().arrays(Choices.from_subsets([["a", "b"]], ["a"]))
-    for model in (Sharper(), Wider(), MultinomialLogit(learn_scale=True)):
+    stock = MultinomialLogit
+    sharper = altered(stock, __call__=lambda self, votes: stock.__call__(self, votes))
+    wider = altered(stock, _normal=lambda self, n, scale: stock._normal(self, n, 2))
+    for model in (sharper, wider, MultinomialLogit(learn_scale=True)):
         assert model.closed_form(choices) is None, model
         assert model.hessian(choices) is None, model
     decides = [model.utility_decides for model in (Lapsing(), Reversed(), Thurstone())]

@@ -173,28 +173,27 @@ def three_columns(votes):
     ("function", "words"),
     [
         (nameless, "nameless must have a site 'utility'.*not among strength"),
-        (
-            scalar_utility,
-            r"'utility', one number for each arm, which has the shape \(\)",
-        ),
+        (scalar_utility,
+         r"'utility', one number for each arm, which has the shape \(\)"),
         (three_columns, r"shape \(\d+,\) or .*ties=True has three"),
     ],
-)
+)  # fmt: skip
 def test_functions_that_do_not_fit_are_refused(function, words):
     with pytest.raises(FitError, match=words):
         from_numpyro(function).arrays(votes_of_judges())
 
 
 def test_what_votes_lack_is_said():
-    model = from_numpyro(judges)
-    with pytest.raises(FitError, match="judges reads the column 'judge'.*none"):
-        model.arrays(votes_of_judges().without_columns())
-    with pytest.raises(FitError, match="order_known"):
-        model.arrays(votes_of_judges().without_order())
-    with pytest.raises(FitError, match="carry, judge, turn, got 'who'"):
-        model.arrays(votes_of_judges())["who"]
-    with pytest.raises(FitError, match="labels .* carry, judge, got 'turn'"):
-        model.arrays(votes_of_judges()).size("turn")
+    arrays, votes = from_numpyro(judges).arrays, votes_of_judges()
+    column = "judges reads the column 'judge'.*none"
+    for ask, words in (
+        (lambda: arrays(votes.without_columns()), column),
+        (lambda: arrays(votes.without_order()), "order_known"),
+        (lambda: arrays(votes)["who"], "carry, judge, turn, got 'who'"),
+        (lambda: arrays(votes).size("turn"), "labels .* carry, judge, got 'turn'"),
+    ):
+        with pytest.raises(FitError, match=words):
+            ask()
     for options in ({"function": 3}, {"link": 3}, {"ties": "no"}):
         with pytest.raises(FitError, match=next(iter(options))):
             from_numpyro(**({"function": judges} | options))

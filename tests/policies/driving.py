@@ -20,6 +20,17 @@ arms (4), and on the form of a policy share a program, as long as there are at m
 checkpoints."""
 
 
+def assert_same(one, other, *names, pick_one=slice(None), pick_other=slice(None)):
+    """Assert that runs agree bit for bit: in parts of the ledger, or in all of it."""
+    for ours, theirs in (
+        *((one.ledger[name], other.ledger[name]) for name in names or one.ledger),
+        (one.recommendation, other.recommendation),
+        (one.events, other.events),
+    ):
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_array_equal(ours[pick_one], theirs[pick_other])
+
+
 def simulate_runs(policy, matrix, **options) -> RunRecords:
     """Call the simulator; arms are shuffled in each run unless told otherwise.
 

@@ -6,42 +6,34 @@ from tests.reference.matrices import CYCLIC
 
 CONDORCET = np.array(
     [
-        [0.50, 0.57, 0.66, 0.74],
-        [0.43, 0.50, 0.60, 0.71],
-        [0.34, 0.40, 0.50, 0.53],
-        [0.26, 0.29, 0.47, 0.50],
+        [0.50, 0.57, 0.66, 0.74], [0.43, 0.50, 0.60, 0.71],
+        [0.34, 0.40, 0.50, 0.53], [0.26, 0.29, 0.47, 0.50],
     ]
-)
+)  # fmt: skip
 """Arm 0 beats all others."""
 
 TWO_WINNERS = np.array(
     [
-        [0.50, 0.60, 0.65, 0.42],
-        [0.40, 0.50, 0.70, 0.62],
-        [0.35, 0.30, 0.50, 0.57],
-        [0.58, 0.38, 0.43, 0.50],
+        [0.50, 0.60, 0.65, 0.42], [0.40, 0.50, 0.70, 0.62],
+        [0.35, 0.30, 0.50, 0.57], [0.58, 0.38, 0.43, 0.50],
     ]
-)
+)  # fmt: skip
 """Arms 0 and 1 beat two others each and lose once; no Condorcet winner."""
 
 DECISIVE = np.array(
     [
-        [0.50, 0.92, 0.96, 0.99],
-        [0.08, 0.50, 0.94, 0.97],
-        [0.04, 0.06, 0.50, 0.90],
-        [0.01, 0.03, 0.10, 0.50],
+        [0.50, 0.92, 0.96, 0.99], [0.08, 0.50, 0.94, 0.97],
+        [0.04, 0.06, 0.50, 0.90], [0.01, 0.03, 0.10, 0.50],
     ]
-)
+)  # fmt: skip
 """Easy enough for rules that stop exploring for good, within a short horizon."""
 
 DECISIVE_TIE = np.array(
     [
-        [0.50, 0.93, 0.96, 0.08],
-        [0.07, 0.50, 0.90, 0.95],
-        [0.04, 0.10, 0.50, 0.91],
-        [0.92, 0.05, 0.09, 0.50],
+        [0.50, 0.93, 0.96, 0.08], [0.07, 0.50, 0.90, 0.95],
+        [0.04, 0.10, 0.50, 0.91], [0.92, 0.05, 0.09, 0.50],
     ]
-)
+)  # fmt: skip
 """Arms 0 and 1 beat two others each: elimination alone never ends."""
 
 MATRICES = {"condorcet": CONDORCET, "two winners": TWO_WINNERS, "cyclic": CYCLIC}

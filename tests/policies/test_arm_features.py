@@ -22,6 +22,9 @@ from bayesduel.models import LinearUtilities
 from bayesduel.policies.parameter_values import check_fields
 from bayesduel.studies import Study
 from tests.command_line import invoke
+from tests.figures import saved_undrawn
+
+__all__ = ["saved_undrawn"]
 
 RNG = np.random.default_rng(3)
 FEATURES = RNG.normal(size=(8, 2))
@@ -67,14 +70,11 @@ def test_relabeled_arms_bring_their_features_along(compiled):
     """The rule does not look at the numbers of arms, so runs are the same."""
     shuffled, plain = (
         bayesduel.simulate(
-            MATRIX,
-            Linear(compiled=compiled),
-            num_runs=20,
-            horizon=2000,
+            MATRIX, Linear(compiled=compiled), num_runs=20, horizon=2000,
             shuffle=shuffle,
         )
         for shuffle in (True, False)
-    )
+    )  # fmt: skip
     np.testing.assert_array_equal(shuffled["regret"], plain["regret"])
     np.testing.assert_array_equal(shuffled["recommendation"], np.full(20, WINNER))
     # A rule with the features of other arms has a regret of 500.

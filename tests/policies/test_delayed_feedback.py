@@ -80,10 +80,12 @@ def test_a_rule_over_a_model_is_told_in_blocks():
         assert [run[f"when_{i}"][0] for i in range(9)] == when
 
 
-def duels_in_order(policy, matrix, seed):
-    """Return the duels of a run of 300 rounds of a policy that a kernel plays."""
-    uniforms = np.random.default_rng(seed).random((*matrix.shape, 300))
-    return play_policy(policy, uniforms < matrix[:, :, None], 300, seed).duels
+def late_duels(name, matrix):
+    """Yield the duels of three runs of 300 rounds, told after every 100, in order."""
+    policy = DelayedFeedback(policies.get(name), every=100)
+    for seed in range(3):
+        uniforms = np.random.default_rng(seed).random((*matrix.shape, 300))
+        yield play_policy(policy, uniforms < matrix[:, :, None], 300, seed).duels
 
 
 class Told(bayesduel.Policy):
@@ -110,24 +112,20 @@ seen = []
 
 
 def test_a_rule_is_told_in_blocks():
-    for idle, reported in (
+    """What arrives with the last round is known at the end."""
+    six = [(3, 1), (3, 2), (3, 3), (6, 4), (6, 5), (6, 6)]
+    for horizon, idle, reported in (
         # Rounds 1 to 3 are told after round 3, when 3 was the last to be asked for.
-        (0, [(3, 1), (3, 2), (3, 3), (6, 4), (6, 5), (6, 6)]),
+        (7, 0, six),
+        (6, 0, six),
         # After two idle rounds, the third; a stretch ends where an outcome arrives.
-        (2, [(1, 3), (4, 6)]),
-        (1, [(3, 2), (6, 5)]),
+        (7, 2, [(1, 3), (4, 6)]),
+        (7, 1, [(3, 2), (6, 5)]),
     ):
         seen.clear()
         delayed = DelayedFeedback(Told(idle=idle), every=3)
-        simulate_runs(delayed, DECISIVE, runs=range(1), checkpoints=(7,))
+        simulate_runs(delayed, DECISIVE, runs=range(1), checkpoints=(horizon,))
         assert seen == [reported]
-
-
-def test_what_arrives_with_the_last_round_is_known_at_the_end():
-    seen.clear()
-    delayed = DelayedFeedback(Told(), every=3)
-    simulate_runs(delayed, DECISIVE, runs=range(1), checkpoints=(6,))
-    assert [round_ for _, round_ in seen[0]] == [1, 2, 3, 4, 5, 6]
 
 
 @pytest.mark.parametrize(("name", "length"), [("interleaved-filter", 3), ("rmed1", 6)])
@@ -143,18 +141,15 @@ def test_positions_advance_while_nothing_is_told(name, length, in_python):
 
 def test_the_pair_compared_least_often_is_another_one_next_time():
     """SAVAGE counts what it asked for: in any 6 rounds it asks for all 6 pairs."""
-    delayed = DelayedFeedback(policies.get("savage"), every=100)
-    for seed in range(3):
-        duels = duels_in_order(delayed, CONDORCET, seed)
+    for duels in late_duels("savage", CONDORCET):
         for begin in range(0, len(duels), 6):
             assert len(set(duels[begin : begin + 6])) == 6, begin
 
 
 def test_the_arm_with_the_fewest_duels_is_another_one_next_time():
     """BTM counts what it asked for: in any 4 rounds every arm is first once."""
-    delayed = DelayedFeedback(policies.get("beat-the-mean"), every=100)
-    for seed in range(3):
-        firsts = [first for first, _ in duels_in_order(delayed, CONDORCET, seed)]
+    for duels in late_duels("beat-the-mean", CONDORCET):
+        firsts = [first for first, _ in duels]
         for begin in range(0, len(firsts), 4):
             assert sorted(firsts[begin : begin + 4]) == [0, 1, 2, 3], begin
 
@@ -164,10 +159,9 @@ def test_the_least_frequent_champion_is_another_one_next_time():
 
     Of four arms that beat each other in a cycle none beats all others in a sample.
     """
-    delayed = DelayedFeedback(policies.get("rcs"), every=100)
     gap = 0.4 * np.array([[0, 1, 1, -1], [-1, 0, 1, 1], [-1, -1, 0, 1], [1, -1, -1, 0]])
-    for seed in range(3):
-        firsts = [first for first, _ in duels_in_order(delayed, 0.5 + gap, seed)]
+    for duels in late_duels("rcs", 0.5 + gap):
+        firsts = [first for first, _ in duels]
         for begin in (100, 200):
             block = np.bincount(firsts[begin : begin + 100], minlength=4)
             assert block.max() < 60, block

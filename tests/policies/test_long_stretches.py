@@ -95,11 +95,7 @@ def test_stretches_of_an_index_rule_are_those_of_the_twin():
     assert_long(lengths)
 
 
-CASES = {
-    "mnl-ts": (PATIENT, 50),
-    "maxmin-ucb": (DECISIVE, 50),
-    "stagewise": (CLEAR, 5),
-}
+CASES = {"mnl-ts": (PATIENT, 50), "maxmin-ucb": (DECISIVE, 50), "stagewise": (CLEAR, 5)}
 """World, and the rounds that an event takes on average at least. Of the other rules
 every round of a stretch is followed above.
 

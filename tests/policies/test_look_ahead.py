@@ -13,9 +13,7 @@ from functools import cache, partial
 import pytest
 
 from bayesduel import policies
-from tests.policies.distributions import (
-    disagreements,
-)
+from tests.policies.distributions import disagreements
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES
 from tests.reference import plays_of_twins, twins_that
@@ -29,12 +27,9 @@ LATE = (50, 200, 500, 1000)
 def plays_of(policy, matrix, checkpoints, num_runs, seed):
     """Simulate runs."""
     return simulate_runs(
-        policy,
-        MATRICES[matrix],
-        checkpoints=checkpoints,
-        runs=range(num_runs),
+        policy, MATRICES[matrix], checkpoints=checkpoints, runs=range(num_runs),
         seed=seed,
-    ).ledger["plays"]
+    ).ledger["plays"]  # fmt: skip
 
 
 @cache

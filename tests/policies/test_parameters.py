@@ -105,13 +105,10 @@ def test_parameters_are_checked(text, words):
         (RivalDirectedThompson, Laplace(PairwiseBeta()), "must be on one scale"),
         (RivalDirectedThompson, Laplace(newton_steps=0), "newton_steps must be"),
         (policies.ExpectedInformation, BetaPairs(0), "prior must be"),
-        (
-            policies.RelativeConfidenceSampling,
-            "normal",
-            "posterior must be a Beta distribution",
-        ),
+        (policies.RelativeConfidenceSampling, "normal",
+         "posterior must be a Beta distribution"),
     ],
-)
+)  # fmt: skip
 def test_posteriors_are_checked(kind, posterior, words):
     with pytest.raises(PolicyParameterError, match=words):
         kind(posterior=posterior).check(4, 100)

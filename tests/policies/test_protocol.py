@@ -16,14 +16,10 @@ from bayesduel.types import Outcome
 from tests.compiling import compared_with_themselves
 
 RULES = (
-    "bt-ts",
-    "bt-ts:elimination=true",
-    "bt-ts:posterior=bradley-terry-hmc",
-    "d-ts:posterior=thurstone",
-    "information:posterior=bradley-terry",
-    "rd-ts:posterior=bradley-terry",
-    "rd-ts:posterior=bradley-terry,cost=duels",
-)
+    "bt-ts", "bt-ts:elimination=true", "bt-ts:posterior=bradley-terry-hmc",
+    "d-ts:posterior=thurstone", "information:posterior=bradley-terry",
+    "rd-ts:posterior=bradley-terry", "rd-ts:posterior=bradley-terry,cost=duels",
+)  # fmt: skip
 """Every rule in JAX, and its forms."""
 
 

@@ -75,14 +75,9 @@ def distances(matrix, case, **options):
     means, errors = MEANS[matrix][case], ERRORS[matrix][case]
     rounds = ROUNDS[: len(means)]
     result = bayesduel.simulate(
-        matrix,
-        policy,
-        num_runs=NUM_RUNS[matrix],
-        horizon=rounds[-1],
-        checkpoints=rounds,
-        seed=2016,
-        shuffle=not fixed,
-    )
+        matrix, policy, num_runs=NUM_RUNS[matrix], horizon=rounds[-1],
+        checkpoints=rounds, seed=2016, shuffle=not fixed,
+    )  # fmt: skip
     regret = result["regret"].sel(notion="copeland").values
     error = regret.std(axis=0, ddof=1) / math.sqrt(len(regret))
     return dict(

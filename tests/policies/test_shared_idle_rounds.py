@@ -24,13 +24,11 @@ NAMES = ("d-ts", "d-ts+", "ccb")
 
 THREE_OF_FIVE = np.array(
     [
-        [0.50, 0.70, 0.40, 0.86, 0.88],
-        [0.30, 0.50, 0.65, 0.89, 0.91],
-        [0.60, 0.35, 0.50, 0.92, 0.94],
-        [0.14, 0.11, 0.08, 0.50, 0.55],
+        [0.50, 0.70, 0.40, 0.86, 0.88], [0.30, 0.50, 0.65, 0.89, 0.91],
+        [0.60, 0.35, 0.50, 0.92, 0.94], [0.14, 0.11, 0.08, 0.50, 0.55],
         [0.12, 0.09, 0.06, 0.45, 0.50],
     ]
-)
+)  # fmt: skip
 """The first three arms are winners; estimated regrets tell them apart."""
 
 DUELS = {
@@ -152,12 +150,9 @@ def test_self_duels_and_borda_regret_have_the_spread_of_single_rounds(name, matr
     plays, spreads = [], []
     for look_ahead in (True, False):
         records = simulate_runs(
-            policies.get(name, look_ahead=look_ahead),
-            matrix,
-            checkpoints=(3000, 8000),
-            runs=range(600),
-            seed=6 + look_ahead,
-        )
+            policies.get(name, look_ahead=look_ahead), matrix, checkpoints=(3000, 8000),
+            runs=range(600), seed=6 + look_ahead,
+        )  # fmt: skip
         plays.append(records.ledger["plays"])
         cost = PreferenceMatrix(matrix).regret_per_pair("borda")
         borda = (plays[-1] * cost).sum(axis=(2, 3))

@@ -1,4 +1,4 @@
-"""Shared parts of simulator tests: fakes run on small matrices, and "the same".
+"""Shared parts of simulator tests: fakes run on small matrices.
 
 The policies are small fakes whose plays are known, or depend on every bit of their
 history. ``tests/policies/test_contract.py`` repeats the most important of these checks
@@ -20,14 +20,3 @@ def simulate_runs(policy, matrix=CONDORCET, shuffle=True, **options):
     settings = {"runs": RUNS, "seed": 8, "num_lanes": 48} | options
     environment = PairwiseEnvironment(np.array(matrix), shuffle)
     return run_chunk(environment, policy, checkpoints=checkpoints, **settings)
-
-
-def same(one, other, pick_one=slice(None), pick_other=slice(None)):
-    """Assert that runs agree bit for bit."""
-    for ours, theirs in (
-        (one.ledger["plays"], other.ledger["plays"]),
-        (one.recommendation, other.recommendation),
-        (one.events, other.events),
-    ):
-        assert ours.dtype == theirs.dtype
-        np.testing.assert_array_equal(ours[pick_one], theirs[pick_other])

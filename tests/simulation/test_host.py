@@ -12,9 +12,10 @@ from bayesduel.errors import SimulationError
 from bayesduel.policies.policy import over_model
 from bayesduel.simulation import driver, model_calls
 from bayesduel.simulation.model_calls import as_leaf
+from tests.policies.driving import assert_same
 from tests.policies.instances import CONDORCET
 from tests.simulation.model_fakes import Scripted, Wanderer
-from tests.simulation.runs import same, simulate_runs
+from tests.simulation.runs import simulate_runs
 
 
 def test_event_limit_names_run_and_round(monkeypatch):
@@ -28,7 +29,7 @@ def test_event_limit_names_run_and_round(monkeypatch):
 def test_a_run_that_needs_every_event_number_finishes(wandering, monkeypatch):
     most = int(wandering.events.max())
     monkeypatch.setattr(driver, "EVENT_LIMIT", most)
-    same(simulate_runs(Wanderer()), wandering)
+    assert_same(simulate_runs(Wanderer()), wandering)
     monkeypatch.setattr(driver, "EVENT_LIMIT", most - 1)
     with pytest.raises(SimulationError, match=f"run {wandering.events.argmax()} "):
         simulate_runs(Wanderer())
@@ -77,13 +78,13 @@ def test_a_thread_gives_the_same_runs(wandering):
     simulate_runs(Wanderer(), on_progress=on_progress)
     worker.start()
     worker.join()
-    same(result[0], wandering)
+    assert_same(result[0], wandering)
     assert {*dtypes} == {np.dtype(np.float32)}
 
 
 def test_a_user_with_64_bits_gets_the_same_runs(wandering):
     with jax.enable_x64(True):
-        same(simulate_runs(Wanderer()), wandering)
+        assert_same(simulate_runs(Wanderer()), wandering)
 
 
 def test_strict_dtypes_and_keys(strict_jax):

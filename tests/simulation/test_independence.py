@@ -10,10 +10,11 @@ from bayesduel import policies, stopping
 from bayesduel.simulation import SubsetEnvironment, driver
 from bayesduel.simulation.driver import default_num_lanes, run_chunk
 from bayesduel.simulation.runs import PairwiseEnvironment
+from tests.policies.driving import assert_same
 from tests.policies.instances import CONDORCET
 from tests.rules import Greedy
 from tests.simulation.model_fakes import Scripted, Wanderer
-from tests.simulation.runs import CHECKPOINTS, RUNS, same, simulate_runs
+from tests.simulation.runs import CHECKPOINTS, RUNS, simulate_runs
 from tests.simulation.set_cases import WINNER, Wandering
 
 
@@ -38,7 +39,8 @@ def test_what_is_beside_a_run_does_not_matter(wandering, runs, num_lanes):
     """All runs in more or fewer lanes, one alone, chunks that meet or overlap."""
     records = simulate_runs(Wanderer(), runs=runs, num_lanes=num_lanes)
     known = range(runs.start, min(runs.stop, len(RUNS)))
-    same(records, wandering, slice(len(known)), slice(known.start, known.stop))
+    parts = slice(len(known)), slice(known.start, known.stop)
+    assert_same(records, wandering, pick_one=parts[0], pick_other=parts[1])
 
 
 def test_number_of_lanes_by_default():
@@ -61,7 +63,7 @@ def test_length_of_segments(seconds, monkeypatch):
     shares, given = [], {"checkpoints": (10, 400)}
     whole = simulate_runs(Wanderer(), **given)
     monkeypatch.setattr(driver, "_SEGMENT_SECONDS", seconds)
-    same(simulate_runs(Wanderer(), on_progress=shares.append, **given), whole)
+    assert_same(simulate_runs(Wanderer(), on_progress=shares.append, **given), whole)
     assert shares == sorted(shares)
     # The first call comes before the program is compiled.
     assert shares[0] == 0 < shares[1] <= shares[-1] <= 1
@@ -119,7 +121,7 @@ def test_policies_over_models(name, horizon):
         simulate_runs(policy, checkpoints=(20, horizon), runs=runs, num_lanes=num_lanes)
         for num_lanes, runs in ((16, range(16)), (3, part))
     )
-    same(other, whole, pick_other=slice(part.start, part.stop))
+    assert_same(other, whole, pick_other=slice(part.start, part.stop))
 
 
 SOME = range(3, 8)

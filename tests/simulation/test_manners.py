@@ -13,8 +13,9 @@ from bayesduel.policies import DelayedFeedback, WithoutSelfDuels
 from bayesduel.policies.over_models.base import ModelRule, model_rule, one_round
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.simulation import driver
+from tests.policies.driving import assert_same
 from tests.simulation.model_fakes import Scripted, Wanderer
-from tests.simulation.runs import same, simulate_runs
+from tests.simulation.runs import simulate_runs
 
 RUNS = 4000
 
@@ -106,9 +107,11 @@ def test_neither_runs_beside_it_nor_segments_change_a_run(monkeypatch):
     given = {"runs": range(16), "checkpoints": (20, 40)}
     whole = simulate_runs(policy, num_lanes=16, **given)
     monkeypatch.setattr(driver, "_SEGMENT_SECONDS", 1e-9)
-    same(simulate_runs(policy, num_lanes=8, **given), whole)
+    assert_same(simulate_runs(policy, num_lanes=8, **given), whole)
     given["runs"] = range(7, 12)
-    same(simulate_runs(policy, num_lanes=8, **given), whole, pick_other=given["runs"])
+    assert_same(
+        simulate_runs(policy, num_lanes=8, **given), whole, pick_other=given["runs"]
+    )
 
 
 class Patient(WithoutSelfDuels):

@@ -58,16 +58,12 @@ def test_the_pairs_are_those_of_a_player(tmp_path):
 
 @pytest.mark.parametrize(
     "votes",
-    [
-        ROWS,
-        [[*row] for row in ROWS],
-        [(winner, loser, True) for winner, loser in ROWS],
-        [(loser, winner, np.bool_(False)) for winner, loser in ROWS],
-        [(loser, winner, winner, "ann") for winner, loser in ROWS],
-        [{"winner": winner, "loser": loser} for winner, loser in ROWS],
-        [{"a": row[0], "b": row[1], "winner": "a"} for row in ROWS],
-    ],
-)
+    [ROWS, [[*row] for row in ROWS], [(winner, loser, True) for winner, loser in ROWS],
+     [(loser, winner, np.bool_(False)) for winner, loser in ROWS],
+     [(loser, winner, winner, "ann") for winner, loser in ROWS],
+     [{"winner": winner, "loser": loser} for winner, loser in ROWS],
+     [{"a": row[0], "b": row[1], "winner": "a"} for row in ROWS]],
+)  # fmt: skip
 def test_a_list_holds_a_vote_in_each_entry(votes):
     expected = next_pairs(WINS, "rucb", 5, seed=1, arm_names=NAMES)
     assert next_pairs(votes, "rucb", 5, seed=1, arm_names=NAMES) == expected
@@ -116,16 +112,12 @@ def test_before_the_first_vote_the_arms_need_names():
         (lambda: next_pairs(WINS, prices=[1, 1, 1, 1]), "not read by D-TS+"),
         (lambda: next_pairs(WINS, "rd-ts:cost=prices"), "cost needs prices"),
         (lambda: next_pairs(WINS, "rd-ts:cost=prices", prices=[1]), "of 4 arms"),
-        (
-            lambda: next_pairs(WINS, "rd-ts:cost=prices", prices=[1, np.inf, 1, 1]),
-            "must be finite and above 0",
-        ),
-        (
-            lambda: next_pairs(WINS, "rd-ts:cost=prices", prices=[0, 0, 1, 1]),
-            r"prices\[0, 1\] must be finite and above 0",
-        ),
+        (lambda: next_pairs(WINS, "rd-ts:cost=prices", prices=[1, np.inf, 1, 1]),
+         "must be finite and above 0"),
+        (lambda: next_pairs(WINS, "rd-ts:cost=prices", prices=[0, 0, 1, 1]),
+         r"prices\[0, 1\] must be finite and above 0"),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused(call, words):
     kinds = SimulationArgumentError, ComparisonDataError, PolicyParameterError
     with pytest.raises(kinds, match=words):
@@ -420,9 +412,8 @@ def test_more_than_2000_arms_are_asked_by_draws(tmp_path):
     pairs = next_pairs(frame, n=300, seed=1)
     assert pairs == next_pairs(path, n=300, seed=1) != next_pairs(frame, n=300, seed=2)
     assert len(pairs) == 300 and all(first != second for first, second, _ in pairs)
-    fitted = fit_mode(
-        BradleyTerry(zero_sum=True), bayesduel.votes.read_comparisons(frame)
-    )
+    data = bayesduel.votes.read_comparisons(frame)
+    fitted = fit_mode(BradleyTerry(zero_sum=True), data)
     assert pairs == next_pairs(fitted, n=300, seed=1)
     # Questions are about arms at the top.
     rank = dict(zip(fitted.ranking()["arm"].values.tolist(), range(MANY), strict=False))
@@ -439,9 +430,8 @@ def test_arms_without_a_vote_are_asked_about():
     assert {*itertools.chain(*pairs_of(more))} <= {*MANY_NAMES}
     wins = np.zeros((MANY, MANY), dtype=int)
     wins[0, 1:] = 3
-    assert {type(arm) for pair in pairs_of(next_pairs(wins, n=9)) for arm in pair} == {
-        int
-    }
+    arms = itertools.chain(*pairs_of(next_pairs(wins, n=9)))
+    assert {*map(type, arms)} == {int}
 
 
 def test_excluded_pairs_of_draws_are_not_asked():
@@ -453,33 +443,27 @@ def test_excluded_pairs_of_draws_are_not_asked():
     )
     fitted = fit_mode(BradleyTerry(), data)
     by_ann = {frozenset(row) for row in ROWS[:6]}
-    names = {
-        frozenset(pair) for pair in pairs_of(next_pairs(fitted, n=99, judge="ann"))
-    }
+    names = {*map(frozenset, pairs_of(next_pairs(fitted, n=99, judge="ann")))}
     assert names and not names & by_ann
     pairs = [*itertools.combinations(NAMES, 2)]
     (left, *_), others = pairs[3:4], pairs[:3] + pairs[4:]
     result = pairs_of(next_pairs(fitted, n=30, exclude=others))
     assert {frozenset(pair) for pair in result} == {frozenset(left)}
-    with pytest.raises(SimulationArgumentError, match="exclude must leave a pair"):
-        next_pairs(fitted, exclude=pairs)
-    with pytest.raises(SimulationArgumentError, match="unknown|must be the name"):
-        next_pairs(fitted, exclude=[("tea", "nothing")])
-    with pytest.raises(SimulationArgumentError, match="must differ from first"):
-        next_pairs(fitted, exclude=[("tea", "tea")])
+    for wrong, words in (
+        (pairs, "exclude must leave a pair"),
+        ([("tea", "nothing")], "unknown|must be the name"),
+        ([("tea", "tea")], "must differ from first"),
+    ):
+        with pytest.raises(SimulationArgumentError, match=words):
+            next_pairs(fitted, exclude=wrong)
 
 
 @pytest.mark.parametrize(
     "given",
-    [
-        {"policy": "d-ts+"},
-        {"policy": "random"},
-        {"prices": [1.0] * 4},
-        {"features": np.ones((4, 2))},
-        {"arm_names": NAMES},
-    ],
+    [{"policy": "d-ts+"}, {"policy": "random"}, {"prices": [1.0] * 4},
+     {"features": np.ones((4, 2))}, {"arm_names": NAMES}],
     ids=str,
-)
+)  # fmt: skip
 def test_what_draws_do_not_read_is_refused(given):
     fitted = fit_mode(BradleyTerry(), Comparisons.from_wins(WINS, arm_names=NAMES))
     with pytest.raises(

@@ -18,6 +18,7 @@ from bayesduel.policies import Offer, SubsetPolicy
 from bayesduel.simulation import SubsetEnvironment
 from bayesduel.simulation.driver import run_chunk
 from tests.policies.distributions import chi_square, same_distribution
+from tests.policies.driving import assert_same
 from tests.simulation.set_cases import CAMERA, SHARES, TABLE, WORLDS, Wandering
 
 FALSE_ALARM = 1e-5
@@ -131,21 +132,16 @@ def test_a_world_that_never_changes_plays_as_by_its_formulas(world, longest, unt
     """Every kind of feedback, rule and notion: the same runs."""
     policy = Wandering(longest=longest, until=until)
     fast, slow = played(policy, world), played(policy, Wrapped(world))
-    assert np.array_equal(fast.ledger["offers"], slow.ledger["offers"])
-    assert np.array_equal(fast.recommendation, slow.recommendation)
-    assert np.array_equal(fast.events, slow.events)
+    assert_same(fast, slow, "offers")
     expected = fast.ledger["regret"]
     np.testing.assert_allclose(slow.ledger["regret"], expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param("cucb", marks=pytest.mark.slow),
-        pytest.param("ucb-no-order", marks=pytest.mark.slow),
-        "random-subsets",
-    ],
-)
+    [pytest.param("cucb", marks=pytest.mark.slow),
+     pytest.param("ucb-no-order", marks=pytest.mark.slow), "random-subsets"],
+)  # fmt: skip
 @pytest.mark.parametrize("form", [pytest.param(Drawn, marks=pytest.mark.slow), Wrapped])
 def test_camera_has_the_same_distribution_in_the_open_loop(name, form):
     """Where the world draws itself, and where stretches are cut into parts of three."""
@@ -498,11 +494,9 @@ def test_policies_that_assume_fixed_preferences_warn(in_python):
 
 def test_policies_over_models_play_in_open_worlds():
     """The same runs as by the formulas of a world."""
-    policy, world = policies.get("logit-ts"), WORLDS[0]
-    fast = played(policy, world, checkpoints=(5, 40), runs=range(3))
-    slow = played(policy, Wrapped(world), checkpoints=(5, 40), runs=range(3))
-    assert np.array_equal(fast.ledger["offers"], slow.ledger["offers"])
-    assert np.array_equal(fast.recommendation, slow.recommendation)
+    policy, given = policies.get("logit-ts"), {"checkpoints": (5, 40), "runs": range(3)}
+    both = (played(policy, x, **given) for x in (WORLDS[0], Wrapped(WORLDS[0])))
+    assert_same(*both, "offers")
 
 
 def test_independent_rewards_are_drawn_in_every_part():

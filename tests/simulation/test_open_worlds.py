@@ -28,6 +28,7 @@ from bayesduel.simulation.runs import (
     orders_and_words,
 )
 from bayesduel.stopping import parse_rule
+from tests.policies.driving import assert_same
 from tests.policies.instances import CONDORCET
 from tests.rules import Greedy
 from theory import PreferenceMatrix
@@ -123,18 +124,12 @@ def played(world, policy, *, runs=range(4), grid=GRID, seed=5, **options):
     )
 
 
-def assert_same(one, other):
-    np.testing.assert_array_equal(one.ledger["plays"], other.ledger["plays"])
-    np.testing.assert_array_equal(one.recommendation, other.recommendation)
-    np.testing.assert_array_equal(one.events, other.events)
-
-
 def check_fixed(policy, compiled, grid=GRID, **options):
     """Compare a matrix with a world that never changes, played in the open loop."""
     matrix = played(CONDORCET, policy, grid=grid, **options)
     world = Fixed(np.array(CONDORCET), compiled=compiled)
     opened = played(world, policy, grid=grid, **options)
-    assert_same(matrix, opened)
+    assert_same(matrix, opened, "plays")
     values = np.array(CONDORCET)
     gaps = (values[0][:, None] + values[0][None, :] - 1) / 2
     regret = np.einsum("rcij,ij->rc", matrix.ledger["plays"], gaps)
@@ -226,7 +221,7 @@ def test_compiled_worlds_give_the_runs_of_plain_ones(policy, pause):
         policy = Greedy(compiled=True)
     worlds = (Walk(pause=pause, compiled=compiled) for compiled in (False, True))
     one, other = (played(world, policy) for world in worlds)
-    assert_same(one, other)
+    assert_same(one, other, "plays")
     np.testing.assert_allclose(one.ledger["regret"], other.ledger["regret"], rtol=1e-12)
 
 
@@ -567,4 +562,4 @@ def test_policies_that_assume_more_than_a_world_guarantees_say_so():
 def test_fixed_world_is_a_matrix_with_every_guarantee():
     world = FixedWorld(np.array(CONDORCET))
     assert world.guarantees == bayesduel.instances.world.GUARANTEES
-    assert_same(played(world, "rucb"), played(CONDORCET, "rucb"))
+    assert_same(played(world, "rucb"), played(CONDORCET, "rucb"), "plays")

@@ -183,8 +183,7 @@ def test_many_votes_told_at_once_are_those_told_one_by_one(name, compiled):
     "compiled", [False, pytest.param(True, marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize(
-    "policy",
-    ["rd-ts", pytest.param("rd-ts:pairs=gradient", marks=pytest.mark.slow)],
+    "policy", ["rd-ts", pytest.param("rd-ts:pairs=gradient", marks=pytest.mark.slow)]
 )
 def test_many_votes_of_a_rival_directed_rule_leave_the_state_of_their_counts(
     policy, compiled

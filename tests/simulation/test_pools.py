@@ -7,6 +7,7 @@ each arrival, and tells it all votes; it shares no code with the loop.
 import copy
 import math
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -149,31 +150,26 @@ def test_policies_that_plan_in_bulk_refuse_or_forget():
 
 
 def test_errors_name_the_argument():
-    player = Player("rucb", 2, compiled=None)
-    with pytest.raises(SimulationArgumentError, match="must leave two arms"):
-        player.retire_arm(0)
-    with pytest.raises(SimulationArgumentError, match="name must be left out"):
-        player.add_arm("tea")
-    with pytest.raises(SimulationArgumentError, match="arm must be an integer"):
-        player.retire_arm(2)
-    with pytest.raises(SimulationArgumentError, match="anew must be"):
-        player.add_arm(anew=1)
+    player, known = (Player("rucb", 2, compiled=None) for _ in range(2))
     named = Player("rucb", arm_names=["tea", "milk"], compiled=None)
-    for wrong, words in (
-        (None, "name must be a text"),
-        (3, "name must be a text"),
-        ("tea", "name must be new"),
-        ("", r"^name must be different"),
+    known.num_arms = 2000
+    for deed, given, words in (
+        (player.retire_arm, [0], "must leave two arms"),
+        (player.add_arm, ["tea"], "name must be left out"),
+        (player.retire_arm, [2], "arm must be an integer"),
+        (partial(player.add_arm, anew=1), [], "anew must be"),
+        (named.add_arm, [None], "name must be a text"),
+        (named.add_arm, [3], "name must be a text"),
+        (named.add_arm, ["tea"], "name must be new"),
+        (named.add_arm, [""], r"^name must be different"),
+        *(
+            (partial(Player, "rucb", 2, prune=x), [], "prune must be")
+            for x in (0, 1, "x")
+        ),
+        (known.add_arm, [], "must be at most 2000"),
     ):
         with pytest.raises(SimulationArgumentError, match=words):
-            named.add_arm(wrong)
-    for wrong in (0, 1, "x"):
-        with pytest.raises(SimulationArgumentError, match="prune must be"):
-            Player("rucb", 2, prune=wrong)
-    known = Player("rucb", 2, compiled=None)
-    known.num_arms = 2000
-    with pytest.raises(SimulationArgumentError, match="must be at most 2000"):
-        known.add_arm()
+            deed(*given)
 
 
 # --- Pruning --------------------------------------------------------------------------
@@ -287,13 +283,10 @@ def played_by_hand(world, policy, run, grid, seed=5):
 
 @pytest.mark.parametrize(
     "world",
-    [
-        POOL,
-        Pool(num_arms=5, first=2, every=25),
-        Pool(matrix=MATRIX, first=3, every=40, anew=True),
-    ],
+    [POOL, Pool(num_arms=5, first=2, every=25),
+     Pool(matrix=MATRIX, first=3, every=40, anew=True)],
     ids=["given", "random", "anew"],
-)
+)  # fmt: skip
 def test_a_run_is_that_of_its_twin(world):
     records = played(world, Greedy(epsilon=0.4), grid=GRID, runs=range(3))
     for run in range(3):

@@ -20,10 +20,11 @@ from bayesduel.policies.scalar_kernel import init
 from bayesduel.policies.thompson.double_thompson import kernel
 from bayesduel.simulation import driver
 from bayesduel.simulation.runs import PairwiseEnvironment
+from tests.policies.driving import assert_same
 from tests.policies.instances import CONDORCET, TWO_WINNERS
 from tests.processes import PATIENCE
 from tests.simulation.model_fakes import Wanderer
-from tests.simulation.runs import same, simulate_runs
+from tests.simulation.runs import simulate_runs
 
 FALSE_ALARM = 1e-5
 
@@ -83,7 +84,7 @@ def test_event_limit_names_run_and_round(monkeypatch):
     with pytest.raises(SimulationError, match=f"run {slow} .* after {limit} events"):
         simulate_runs(policies.get("d-ts"), TWO_WINNERS, **settings)
     monkeypatch.setattr(driver, "EVENT_LIMIT", int(whole.events.max()))
-    same(simulate_runs(policies.get("d-ts"), TWO_WINNERS, **settings), whole)
+    assert_same(simulate_runs(policies.get("d-ts"), TWO_WINNERS, **settings), whole)
 
 
 def test_a_table_of_priors_follows_the_labels():

@@ -8,6 +8,7 @@ from bayesduel.instances import choice
 from bayesduel.policies import Offer
 from bayesduel.simulation import SubsetEnvironment
 from bayesduel.simulation.driver import run_chunk
+from tests.policies.driving import assert_same
 from tests.simulation.set_cases import RANKED, SHARES, TABLE, WINNER, WORLDS, Wandering
 
 LATE = (1, 7, 30, 31, 100, 1000)
@@ -20,23 +21,13 @@ def played(policy, world=WINNER, *, checkpoints=LATE, runs=range(6), **options):
     return run_chunk(environment, policy, runs=runs, checkpoints=grid, seed=5)
 
 
-def same(one, other):
-    return (
-        all(np.array_equal(one.ledger[name], other.ledger[name]) for name in one.ledger)
-        and np.array_equal(one.recommendation, other.recommendation)
-        and np.array_equal(one.events, other.events)
-    )
-
-
 @pytest.mark.parametrize(
     ("world", "longest", "until"),
-    [
-        *((world, 60, False) for world in WORLDS),
-        *((world, 1, False) for world in (WINNER, SHARES)),
-        *((world, 200, True) for world in (WINNER, RANKED, TABLE)),
-    ],
+    [*((world, 60, False) for world in WORLDS),
+     *((world, 1, False) for world in (WINNER, SHARES)),
+     *((world, 200, True) for world in (WINNER, RANKED, TABLE))],
     ids=lambda flag: getattr(flag, "name", flag),
-)
+)  # fmt: skip
 def test_compiled_runs_are_those_of_python(world, longest, until):
     """Test every kind of rule, feedback and notion, to the last digit."""
     given = {"checkpoints": (1, 7, 30, 31, 100, 400), "runs": range(2)}
@@ -44,7 +35,7 @@ def test_compiled_runs_are_those_of_python(world, longest, until):
         played(Wandering(longest=longest, until=until, compiled=flag), world, **given)
         for flag in (False, True)
     )
-    assert same(plain, compiled)
+    assert_same(plain, compiled)
     assert len(np.unique(plain.ledger["offers"][:, -1], axis=0)) > 1
     is_stepped = longest == 1 or world is RANKED
     assert np.all(plain.events == 400) == is_stepped
@@ -168,43 +159,31 @@ class Raising(Wandering):
         raise KeyError(round_)
 
 
-class Listed(Wandering):
-    def choose(self, state, rng, round_):
-        return [True, True, True, False]
+def altered(compiled=False, **methods):
+    """Return the wandering rule, but for one of its methods."""
+    return type("Altered", (Wandering,), methods)(compiled=compiled)
 
 
-class Numbers(Wandering):
-    def choose(self, state, rng, round_):
-        return np.ones(4)
-
-
-class Halves(Wandering):
-    def choose(self, state, rng, round_):
-        return Offer(np.ones(4, dtype=np.bool_), 0.5, False)
-
-
-class Best(Wandering):
-    def recommend(self, state, rng):
-        return 0
-
-
-class Deaf(Wandering):
-    update = Wandering.__mro__[1].update
+LISTED = {"choose": lambda self, state, rng, round_: [True, True, True, False]}
+NUMBERS = {"choose": lambda self, state, rng, round_: np.ones(4)}
+HALVES = {"choose": lambda self, state, rng, round_: Offer(np.ones(4) > 0, 0.5, False)}
+BEST = {"recommend": lambda self, state, rng: 0}
+DEAF = {"update": Wandering.__mro__[1].update}
 
 
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
-        (Listed(), "must return a set of arms, got"),
-        (Numbers(), "must return a set of arms, got"),
-        (Halves(), "must offer a set for a number of rounds, got 0.5"),
-        (Best(), "must return a set of arms, got 0"),
-        (Deaf(), "has no update, but must define"),
-        (Halves(compiled=True), "must return a set of arms, or an Offer, got so"),
-        (Best(compiled=True), "recommend must return a set of arms, got something of"),
+        (altered(**LISTED), "must return a set of arms, got"),
+        (altered(**NUMBERS), "must return a set of arms, got"),
+        (altered(**HALVES), "must offer a set for a number of rounds, got 0.5"),
+        (altered(**BEST), "must return a set of arms, got 0"),
+        (altered(**DEAF), "has no update, but must define"),
+        (altered(True, **HALVES), "must return a set of arms, or an Offer, got so"),
+        (altered(True, **BEST),
+         "recommend must return a set of arms, got something of"),
     ],
-    ids=lambda value: getattr(value, "label", None),
-)
+)  # fmt: skip
 def test_what_is_no_rule_is_said(policy, said):
     with pytest.raises(PolicyParameterError) as caught:
         played(policy)

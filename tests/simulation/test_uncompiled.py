@@ -16,7 +16,8 @@ from bayesduel.simulation import kernel_calls
 from bayesduel.simulation.kernel_calls import VOTES, KernelCalls
 from bayesduel.studies import Study
 from tests.compiling import play_in_python
-from tests.simulation.runs import same, simulate_runs
+from tests.policies.driving import assert_same
+from tests.simulation.runs import simulate_runs
 
 LONG = 10**6
 
@@ -125,8 +126,7 @@ def test_python_and_the_program_ask_the_same(policy):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(x, marks=[pytest.mark.slow] * (x != "ccb")) for x in KERNELS],
+    "name", [pytest.param(x, marks=[pytest.mark.slow] * (x != "ccb")) for x in KERNELS]
 )
 @pytest.mark.parametrize("compiled", [False, True])
 def test_functions_called_one_at_a_time_are_those_of_the_kernel(name, compiled):
@@ -195,7 +195,7 @@ def test_python_and_the_program_play_the_same(policy, monkeypatch):
         with monkeypatch.context() as patch:
             play_in_python(patch)
             python = simulate_runs(policy, matrix, **options)
-        same(python, program)
+        assert_same(python, program)
         for name, values in program.info.items():
             np.testing.assert_array_equal(python.info[name], values)
 

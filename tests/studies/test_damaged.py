@@ -204,9 +204,8 @@ def test_an_old_study_is_chained_when_it_is_written_to(old, path):
     with Study.open(path) as study:
         events, votes = study.events(), study.comparisons().wins
     with Study.open(old) as study, Study.open(old) as second:
-        assert [event[:4] for event in study.events()] == [
-            event[:4] for event in events
-        ]
+        both = zip(study.events(), events, strict=True)
+        assert all(event[:4] == other[:4] for event, other in both)
         study.tell(study.ask()[0], "left")
         assert second.comparisons().num_votes == study.comparisons().num_votes
         second.undo(second.events()[-1].body["question"])
@@ -477,9 +476,8 @@ def test_a_fault_in_an_event_is_not_covered_up(original, tmp_path):
     path.write_bytes(bytes(100) + wrong[100:])
     report = check_study(path)
     assert [*report.events] == events[: event.number - 1]
-    assert report.fault.startswith(
-        f"event {event.number} of the study is broken: its c"
-    )
+    words = f"event {event.number} of the study is broken: its c"
+    assert report.fault.startswith(words)
     assert len(report.later) == len(events) - event.number
 
 

@@ -168,17 +168,13 @@ def test_blocked_and_skipped_pairs_are_not_asked(make):
     tickets = study.ask(6, judge="Ada")
     pairs = {frozenset((ticket.left, ticket.right)) for ticket in tickets}
     assert pairs == {frozenset(("tea", "milk")), frozenset(("coffee", "milk"))}
-    with_tea = next(
-        ticket for ticket in tickets if "tea" in (ticket.left, ticket.right)
-    )
+    with_tea = next(x for x in tickets if "tea" in (x.left, x.right))
     study.skip(with_tea)
     for ticket in study.ask(4, judge="Ada"):
         assert {ticket.left, ticket.right} == {"coffee", "milk"}
     (ticket,) = study.ask(judge="Bob")
     assert {ticket.left, ticket.right} == {"tea", "milk"}
-    with_coffee = next(
-        ticket for ticket in tickets if "coffee" in (ticket.left, ticket.right)
-    )
+    with_coffee = next(x for x in tickets if "coffee" in (x.left, x.right))
     study.skip(with_coffee)
     assert study.ask(judge="Ada") == []
     assert "no pair may be put to Ada" in study.resting

@@ -7,11 +7,7 @@ import pytest
 
 from bayesduel.diagnostics import Calibration, calibrate
 from bayesduel.errors import FitError
-from bayesduel.models import (
-    BradleyTerry,
-    PairwiseBeta,
-    PlackettLuce,
-)
+from bayesduel.models import BradleyTerry, PairwiseBeta, PlackettLuce
 from bayesduel.models.checks import calibration
 from bayesduel.votes import Comparisons, Rankings
 
@@ -98,19 +94,18 @@ def test_ranks_are_counted_in_bins():
 
 
 def test_what_cannot_be_simulated_is_refused():
-    with pytest.raises(
-        FitError, match="method must be one of auto, laplace, svi, nuts"
-    ):
-        calibrate(BradleyTerry(), VOTES, method="exact")
-    with pytest.raises(FitError, match="num_simulations must be an integer of"):
-        calibrate(BradleyTerry(), VOTES, num_simulations=0)
-    with pytest.raises(FitError, match="whole numbers of votes"):
-        calibrate(BradleyTerry(), VOTES.with_split_ties())
-    with pytest.raises(FitError, match="data must hold votes"):
-        calibrate(BradleyTerry(), Comparisons.from_wins(np.zeros((2, 2))))
+    model, none = BradleyTerry(), Comparisons.from_wins(np.zeros((2, 2)))
     twice = Rankings.from_orders([["a", "b"], ["a", "b"], ["b", "a"]])
-    with pytest.raises(FitError, match="cast once each.*, got 2"):
-        calibrate(PlackettLuce(), twice)
+    exact = "method must be one of auto, laplace, svi, nuts"
+    for kind, data, options, words in (
+        (model, VOTES, {"method": "exact"}, exact),
+        (model, VOTES, {"num_simulations": 0}, "num_simulations must be an integer of"),
+        (model, VOTES.with_split_ties(), {}, "whole numbers of votes"),
+        (model, none, {}, "data must hold votes"),
+        (PlackettLuce(), twice, {}, "cast once each.*, got 2"),
+    ):
+        with pytest.raises(FitError, match=words):
+            calibrate(kind, data, **options)
 
 
 FEW = Comparisons.from_rows(

@@ -51,11 +51,7 @@ def test_nascar_2002(shared_dir):
     worth = np.exp(posterior.extras["laplace"].mode)
     worth = dict(zip(ballots.arm_names, worth / worth.sum(), strict=True))
     published = {
-        "PJ Jones": 0.1864,
-        "Scott Pruett": 0.1096,
-        "Mark Martin": 0.0235,
-        "Tony Stewart": 0.0184,
-        "Rusty Wallace": 0.0230,
-        "Jimmie Johnson": 0.0205,
-    }
+        "PJ Jones": 0.1864, "Scott Pruett": 0.1096, "Mark Martin": 0.0235,
+        "Tony Stewart": 0.0184, "Rusty Wallace": 0.0230, "Jimmie Johnson": 0.0205,
+    }  # fmt: skip
     assert {name: round(worth[name], 4) for name in published} == published

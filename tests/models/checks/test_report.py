@@ -24,13 +24,9 @@ def chains(shift=0.0, diverging=0, slow=1):
     flags[0, :diverging] = True
     stats = {"diverging": flags, "energy": rng.normal(size=(4, 1000))}
     return replace(
-        base,
-        method="nuts",
-        draws={"utility": utility},
-        sample_stats=stats,
-        fresh=None,
+        base, method="nuts", draws={"utility": utility}, sample_stats=stats, fresh=None,
         extras={},
-    )
+    )  # fmt: skip
 
 
 def findings(posterior, **options):

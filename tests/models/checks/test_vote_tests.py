@@ -54,10 +54,8 @@ def order_p(model, data):
 def test_no_order_effect_is_seen_where_strong_arms_come_first(model):
     """Four votes per arm, where plain estimates raise six times as many alarms."""
     rng = np.random.default_rng(7)
-    result = [
-        order_p(model, votes(rng, arms=12, number=48, strong_first=0.8))
-        for _ in range(40)
-    ]
+    given = {"arms": 12, "number": 48, "strong_first": 0.8}
+    result = [order_p(model, votes(rng, **given)) for _ in range(40)]
     assert alarms(result) > UNLIKELY
     assert min(result) < 0.5
 
@@ -70,11 +68,8 @@ def test_order_test_is_that_of_a_table():
     pearson = stats.chi2_contingency(table, correction=False).statistic
     log_odds = np.log(400 * 250 / (300 * 350)) / 2.0
     error = np.sqrt((1 / np.array([400, 300, 250, 350])).sum()) / 2.0
-    for model in (
-        BradleyTerry(ties=True),
-        Thurstone(ties=True),
-        PairwiseBeta(ties=True),
-    ):
+    for kind in (BradleyTerry, Thurstone, PairwiseBeta):
+        model = kind(ties=True)
         test = order_test(SimpleNamespace(model=model, data=data))
         assert stats.chi2.isf(test.p_value, 1) == pytest.approx(pearson, rel=5e-3)
         assert test.advantage == pytest.approx(log_odds, rel=5e-3)
@@ -107,18 +102,13 @@ def test_where_order_says_nothing():
     only = Comparisons.from_rows("ab", [0], [1], [[9, 1, 0]], order_known=True)
     assert order_p(BradleyTerry(), only) > 0.5 and order_p(PairwiseBeta(), only) == 1.0
     neutral = Comparisons.from_rows(
-        "ab",
-        [0, 1],
-        [1, 0],
-        [[9, 1, 0], [8, 2, 0]],
-        order_known=True,
+        "ab", [0, 1], [1, 0], [[9, 1, 0], [8, 2, 0]], order_known=True,
         columns={"neutral": [1, 1]},
-    )
+    )  # fmt: skip
     for data in (only.without_order(), neutral):
         posterior = fit(BradleyTerry(zero_sum=True), data, num_draws=50)
-        summary = {
-            item.name: item for item in report(posterior, with_loo=False).findings
-        }
+        findings = report(posterior, with_loo=False).findings
+        summary = {item.name: item for item in findings}
         assert all(summary[name].p_value is None for name in OF_VOTES)
         assert "do not say" in summary["order effect"].words
 
@@ -179,9 +169,7 @@ def test_an_order_that_utilities_can_make_up_for_is_not_tested(pairs, why, model
     names = ["ref", "m1", "m2"]
     data = Comparisons.from_rows(names, first, second, counts, order_known=True)
     posterior = report(fit(model, data, num_draws=50), with_loo=False)
-    (line,) = (
-        finding for finding in posterior.findings if finding.name == "order effect"
-    )
+    (line,) = (item for item in posterior.findings if item.name == "order effect")
     assert line.mark == "-  " and line.p_value is None and line.good
     assert line.value.startswith("not tested: ") and line.value.endswith(why)
     assert why in posterior.short()
@@ -194,9 +182,8 @@ def test_pairs_of_a_circle_in_one_order_tell_utilities_from_it_alone():
     lines = {}
     for model in (BradleyTerry(zero_sum=True), PairwiseBeta()):
         posterior = report(fit(model, data, num_draws=50), with_loo=False).findings
-        lines[model.title] = next(
-            item for item in posterior if item.name == "order effect"
-        )
+        (line,) = (item for item in posterior if item.name == "order effect")
+        lines[model.title] = line
     assert lines["Bradley-Terry"].p_value is not None
     assert lines["Beta per pair"].value == (
         "not tested: no pair was shown in both orders with answers that differ"
@@ -207,15 +194,10 @@ def test_an_order_effect_that_is_in_the_model_and_not_in_the_votes_is_said():
     names, both = ["ref", "m1", "m2"], [[40, 2, 0], [30, 9, 0]]
     model = BradleyTerry(zero_sum=True, order_effect=True)
     for second, why in (([1, 2], "ref is always shown first"), ([1, 0], "")):
-        first = [0, 0] if why else [0, 1]
-        data = Comparisons.from_rows(names, first, second, both, order_known=True)
-        data = (
-            data
-            if why
-            else Comparisons.from_rows(
-                names, [*first, 0], [*second, 2], [*both, [3, 3, 0]], order_known=True
-            )
-        )
+        more = [] if why else [(0, 2, [3, 3, 0])]
+        rows = zip([0, 0] if why else [0, 1], second, both, strict=True)
+        rows = zip(*rows, *more, strict=True)
+        data = Comparisons.from_rows(names, *map(list, rows), order_known=True)
         lines = report(fit(model, data, num_draws=50), with_loo=False).findings
         (line,) = (item for item in lines if item.name == "order effect")
         assert line.words.startswith("The model has one") and line.p_value is None

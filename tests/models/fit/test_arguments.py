@@ -68,14 +68,12 @@ def fitted(model=None, **options):
         (lambda p: compare_models({"a": p, "b": p}, nonsense="x"), "options of compar"),
         (lambda p: compare_models({"a": p, "b": p}, method="x"), "method must be one"),
         (lambda p: compare_models({"a": p, "b": p}, round_to=-1), "round_to must be"),
-        (
-            lambda p: calibrate(BETA, VOTES, num_draws=10**9),
-            "num_draws must be at most",
-        ),
+        (lambda p: calibrate(BETA, VOTES, num_draws=10**9),
+         "num_draws must be at most"),
         (lambda p: leave_pairs_out(BETA, 3), "data must be Comparisons"),
         (lambda p: transitivity(VOTES, num_replicates=0), "num_replicates must be an"),
     ],
-)
+)  # fmt: skip
 def test_questions_to_models_and_fits(posterior, ask, words):
     with pytest.raises(FitError, match=re.escape(words)):
         ask(posterior)
@@ -90,45 +88,29 @@ def test_a_table_of_pseudo_votes_need_not_have_a_diagonal():
     ("make", "words"),
     [
         (lambda: Comparisons(["a", "b", "c"], *ROWS), "arm_names must be a tuple"),
-        (
-            lambda: Comparisons(("a", "b"), *ROWS),
-            "second[1] must be an arm, numbered from 0 to 1, got 2",
-        ),
-        (
-            lambda: Comparisons(ABC, [0, 1], *ROWS[1:]),
-            "first must be an array of integers of the shape (n), got [0, 1]; use",
-        ),
-        (
-            lambda: Comparisons(ABC, *ROWS[:2], ROWS[2][:, :2]),
-            "an array of floats of the shape (2, 3), got 'float64[2, 2]'; use",
-        ),
-        (
-            lambda: Comparisons(ABC, *ROWS[:2], -ROWS[2]),
-            "counts[0, 0] must not be negative",
-        ),
-        (
-            lambda: Rankings(("a", "b"), np.array([[1, -2]]), np.ones(1)),
-            "places[0, 1] must not be negative, got -2",
-        ),
-        (
-            lambda: Choices.from_counts([[1, 1, 2]], [[1, 0, 0]]),
-            "offered[0, 2] must be 1 where an arm was on offer, else 0, got 2",
-        ),
-        (
-            lambda: Choices.from_subsets([["a", "b"]] * 2, ["a", "b"], weight=[1]),
-            "weight must have the shape (2,), one number for each of the choices",
-        ),
+        (lambda: Comparisons(("a", "b"), *ROWS),
+         "second[1] must be an arm, numbered from 0 to 1, got 2"),
+        (lambda: Comparisons(ABC, [0, 1], *ROWS[1:]),
+         "first must be an array of integers of the shape (n), got [0, 1]; use"),
+        (lambda: Comparisons(ABC, *ROWS[:2], ROWS[2][:, :2]),
+         "an array of floats of the shape (2, 3), got 'float64[2, 2]'; use"),
+        (lambda: Comparisons(ABC, *ROWS[:2], -ROWS[2]),
+         "counts[0, 0] must not be negative"),
+        (lambda: Rankings(("a", "b"), np.array([[1, -2]]), np.ones(1)),
+         "places[0, 1] must not be negative, got -2"),
+        (lambda: Choices.from_counts([[1, 1, 2]], [[1, 0, 0]]),
+         "offered[0, 2] must be 1 where an arm was on offer, else 0, got 2"),
+        (lambda: Choices.from_subsets([["a", "b"]] * 2, ["a", "b"], weight=[1]),
+         "weight must have the shape (2,), one number for each of the choices"),
         (lambda: Rankings.from_orders([5]), "orders: ballot 0 must be a sequence"),
         (lambda: Rankings.from_places(np.zeros((2, 2, 2))), "shape (ballot, arm)"),
         (lambda: Comparisons.from_wins([[0]], arm_names=["a"]), "at least two arms"),
         (lambda: Comparisons.from_wins(HUGE), "wins must hold at most 25,000,000"),
-        (
-            lambda: Comparisons.from_wins(np.ma.masked_equal([[0, 7], [3, 0]], 7)),
-            "wins must not have masked entries",
-        ),
+        (lambda: Comparisons.from_wins(np.ma.masked_equal([[0, 7], [3, 0]], 7)),
+         "wins must not have masked entries"),
         (lambda: VOTES.with_covariates([1, 2, 3], names=5), "names must be a sequence"),
     ],
-)
+)  # fmt: skip
 def test_tables_of_votes(make, words):
     with pytest.raises(ComparisonDataError, match=re.escape(words)):
         make()

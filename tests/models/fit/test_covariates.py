@@ -102,6 +102,7 @@ def test_a_prior_that_stifles_a_covariate_is_said():
     assert BradleyTerry(covariates=True, covariate_scale=0.01).remarks(votes()) != ()
 
 
+@cache
 def many_contests(units):
     """3,000 contests of twelve arms: covariates of both kinds matter by .8 and -.5."""
     rng = np.random.default_rng(3)
@@ -150,7 +151,7 @@ def test_the_factor_that_is_said_brings_coefficients_back(units, kind):
                               if unit < 0.25}  # fmt: skip
         factor = np.array([result.get(name, 1.0) for name in names])
         scales["contest_scale" if "longer" in names else "covariate_scale"] = wide
-    better = many_contests(np.array(units) * factor)
+    better = many_contests(tuple(units * factor))
     assert model.remarks(better) == ()
     for data, chosen, unit in (
         (better, model, np.array(units) * factor),

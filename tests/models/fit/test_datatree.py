@@ -13,34 +13,20 @@ from scipy import stats
 from bayesduel.diagnostics import to_datatree
 from bayesduel.errors import FitError
 from bayesduel.inference import fit
-from bayesduel.models import (
-    BradleyTerry,
-    PairwiseBeta,
-    PlackettLuce,
-)
+from bayesduel.models import BradleyTerry, PairwiseBeta, PlackettLuce
 from bayesduel.models.fit import datatree
 from bayesduel.votes import Comparisons, Rankings
 
 pytestmark = pytest.mark.usefixtures("hardly_optimized")
 
 VOTES = Comparisons.from_rows(
-    ["tea", "milk", "water"],
-    [0, 2, 1],
-    [1, 0, 2],
-    [[3, 1, 2], [4, 0, 1], [0, 2, 0]],
+    ["tea", "milk", "water"], [0, 2, 1], [1, 0, 2], [[3, 1, 2], [4, 0, 1], [0, 2, 0]],
     order_known=True,
-)
+)  # fmt: skip
 GROUPS = {
-    "posterior",
-    "sample_stats",
-    "log_likelihood",
-    "log_prior",
-    "prior",
-    "prior_predictive",
-    "posterior_predictive",
-    "observed_data",
-    "constant_data",
-}
+    "posterior", "sample_stats", "log_likelihood", "log_prior", "prior",
+    "prior_predictive", "posterior_predictive", "observed_data", "constant_data",
+}  # fmt: skip
 
 
 @cache

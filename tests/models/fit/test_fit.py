@@ -11,12 +11,7 @@ from scipy.special import expit, psi
 
 from bayesduel.errors import DisconnectedComparisonsWarning, FitError
 from bayesduel.inference import fit
-from bayesduel.models import (
-    BradleyTerry,
-    MultinomialLogit,
-    PairwiseBeta,
-    PlackettLuce,
-)
+from bayesduel.models import BradleyTerry, MultinomialLogit, PairwiseBeta, PlackettLuce
 from bayesduel.votes import Choices, Comparisons, Rankings
 from tests.models.fit.agreement import grid_posterior, worst_disagreement
 
@@ -97,9 +92,7 @@ def test_prior_of_pairs_may_be_anything():
 
 
 def test_beta_counts_both_orders_and_ties():
-    votes = Comparisons.from_votes(
-        ["b", "a", "a", "b"], ["a", "b", "b", "a"], ["b", "b", "tie", "a"]
-    )
+    votes = Comparisons.from_votes("baab", "abba", ["b", "b", "tie", "a"])
     distribution = fit(PairwiseBeta(ties=True), votes).extras["posterior"]
     assert distribution.for_first.tolist() == [2.0]
     assert distribution.for_second.tolist() == [3.0]
@@ -225,12 +218,8 @@ TIES = Comparisons.from_votes(["a", "b"], ["b", "a"], ["tie", "b"])
     [
         (BradleyTerry(), VOTES, {"method": "exact"}, "no closed form"),
         (BradleyTerry(), VOTES, {"method": "gibbs"}, "no method 'gibbs'"),
-        (
-            BradleyTerry(),
-            VOTES,
-            {"method": "laplace", "num_warmup": 9},
-            "num_warmup mu",
-        ),
+        (BradleyTerry(), VOTES, {"method": "laplace", "num_warmup": 9},
+         "num_warmup mu"),
         (BradleyTerry(), VOTES, {"rng_key": np.array([0, 1], "uint32")}, "typed key"),
         (BradleyTerry, VOTES, {}, "add parentheses"),
         (BradleyTerry(), TIES, {}, "no ties, for which BradleyTerry has no place, got"),
@@ -242,7 +231,7 @@ TIES = Comparisons.from_votes(["a", "b"], ["b", "a"], ["tie", "b"])
         (PairwiseBeta(prior=((1.0, 2.0), (1.0, 1.0))), VOTES, {}, "3 x 3 table"),
         (PlackettLuce(), Rankings.from_orders([[("a", "b"), "c"]]), {}, "a tie above"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_go_together_is_refused_in_words(model, data, options, words):
     with pytest.raises(FitError, match=words):
         fit(model, data, **options)
@@ -261,7 +250,6 @@ def test_disconnected_comparisons_are_named():
 def test_separable_votes_are_remarked():
     votes = Comparisons.from_wins(np.triu(np.full((3, 3), 5.0), 1), arm_names="abc")
     posterior = fit(BradleyTerry(), votes, method="laplace")
-    assert (
-        posterior.converged and "no maximum-likelihood estimate" in posterior.remarks[0]
-    )
+    assert posterior.converged
+    assert "no maximum-likelihood estimate" in posterior.remarks[0]
     assert fitted("laplace").remarks == ()

@@ -48,8 +48,7 @@ def test_normal_distribution():
     )
     distribution = stats.multivariate_normal(np.asarray(state.mode), covariance)
     np.testing.assert_allclose(
-        log_normal_density(state, points[:9]),
-        distribution.logpdf(points[:9]),
+        log_normal_density(state, points[:9]), distribution.logpdf(points[:9])
     )
 
 

@@ -46,8 +46,7 @@ def test_against_adaptive_integrals(scale):
 
 
 @pytest.mark.parametrize(
-    ("kind", "ties", "zero_sum"),
-    [(BradleyTerry, None, True), (Thurstone, TIES, False)],
+    ("kind", "ties", "zero_sum"), [(BradleyTerry, None, True), (Thurstone, TIES, False)]
 )
 def test_against_draws(kind, ties, zero_sum):
     posterior = fitted(

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from bayesduel.models.fit.resampling import (
-    smoothed_log_weights,
-)
+from bayesduel.models.fit.resampling import smoothed_log_weights
 
 FITS_EVERY_TAIL = version("arviz-stats").startswith("1.0.")
 """Even one whose lower quarter is equal, as one of five draws is: no distribution has
@@ -35,8 +33,7 @@ def random_logs(rng, kind, number):
 
 
 @pytest.mark.parametrize(
-    "kind",
-    ["normal", "pareto", "bounded", "ties", "many ties", "nothing", "cauchy"],
+    "kind", ["normal", "pareto", "bounded", "ties", "many ties", "nothing", "cauchy"]
 )
 def test_weights_and_k_are_those_of_arviz(kind):
     rng = np.random.default_rng(11)

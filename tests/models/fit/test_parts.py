@@ -118,9 +118,7 @@ def test_figures_say_that_parts_are_apart():
         plots.heat_map(posterior, max_arms=6),
     ):
         axes = figure.axes[0]
-        names = [
-            get_ticklabel.get_text() for get_ticklabel in axes.yaxis.get_ticklabels()
-        ]
+        names = [label.get_text() for label in axes.yaxis.get_ticklabels()]
         assert len(set(names)) == len(names) > 3
         assert "51 parts that no votes connect" in " ".join(
             figure.get_supxlabel().split()

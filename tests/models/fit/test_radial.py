@@ -109,12 +109,9 @@ def test_of_a_normal_distribution_points_along_rays_are_its_own():
             return 3.0 - 0.5 * np.sum(np.square((points - 1.0) @ factor), axis=1)
 
     factor = np.array([[2.0, 0, 0], [1.0, 0.5, 0], [-3.0, 1.0, 4.0]])
-    distribution = LaplaceState(
-        np.ones(3), factor, np.float64(3.0), np.int32(0), np.int32(1)
-    )
-    points, lp, log_weight = radial_points(
-        np.random.default_rng(0), Normal(), distribution, 500
-    )
+    given = np.ones(3), factor, np.float64(3.0), np.int32(0), np.int32(1)
+    rng, distribution = np.random.default_rng(0), LaplaceState(*given)
+    points, lp, log_weight = radial_points(rng, Normal(), distribution, 500)
     white = np.random.default_rng(0).standard_normal((500, 3))
     np.testing.assert_allclose((points - 1.0) @ factor, white, atol=1e-8)
     np.testing.assert_allclose(lp, Normal().log_densities(points), atol=1e-8)
@@ -126,12 +123,9 @@ def test_a_fall_that_never_comes_has_no_weight():
         def log_densities(self, points):
             return np.where(points[:, 0] > 0, -0.0 * points[:, 0], -1.0 - points[:, 0])
 
-    distribution = LaplaceState(
-        np.zeros(1), np.eye(1), np.float64(0.0), np.int32(0), np.int32(1)
-    )
-    points, _, log_weight = radial_points(
-        np.random.default_rng(1), Flat(), distribution, 200
-    )
+    given = np.zeros(1), np.eye(1), np.float64(0.0), np.int32(0), np.int32(1)
+    rng, distribution = np.random.default_rng(1), LaplaceState(*given)
+    points, _, log_weight = radial_points(rng, Flat(), distribution, 200)
     assert np.all(np.isneginf(log_weight[points[:, 0] > 0]))
 
 
@@ -194,9 +188,8 @@ def test_the_command_says_a_doubt(tmp_path):
     rows = "\n".join(f"a{i},a{j}" for i, j in np.argwhere(wins))
     file.write_text(f"winner,loser\n{rows}\n")
     words = ["fit", str(file), "--prior-scale", "20", "--method", "laplace"]
-    assert "DOUBTFUL: the draws are those of a normal distribution" in " ".join(
-        invoke(words).stdout.split()
-    )
+    said = " ".join(invoke(words).stdout.split())
+    assert "DOUBTFUL: the draws are those of a normal distribution" in said
 
 
 def test_saved_tables_and_figures_carry_a_doubt():

@@ -13,9 +13,9 @@ from bayesduel.models.in_policies.scalar_betas import (
     rates_above_half,
     tail_table,
 )
-from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.posteriors import BetaPairs, PairPosterior
 from bayesduel.votes import Comparisons
+from tests.compiling import called_compiled
 
 WINS = np.array([[0, 7, 2, 0], [3, 0, 1, 40], [2, 9, 0, 0], [0, 21, 4, 0]])
 """Asymmetric; one pair was never compared."""
@@ -33,8 +33,8 @@ def test_state_of_kernels_is_the_posterior_of_the_model(prior):
     pseudo = prior_in_order(np.asarray(posterior.prior), order)
     model = posterior.model
     exact = model.exact_posterior(model.arrays(Comparisons.from_wins(WINS)))
-    tail, table = standalone(half_tail), tail_table()
-    rates = standalone(rates_above_half)
+    tail, table = called_compiled(half_tail), tail_table()
+    rates = called_compiled(rates_above_half)
     for index, (i, j) in enumerate(zip(*np.triu_indices(4, 1), strict=True)):
         here, there = (np.flatnonzero(order == arm)[0] for arm in (i, j))
         first = float(WINS[i, j] + pseudo[here, there])

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from functools import cache
 
 import mpmath
 import numpy as np
@@ -11,17 +10,16 @@ from scipy import stats
 
 from bayesduel.models.in_policies import scalar_betas
 from bayesduel.models.in_policies.scalar_betas import TABLE_SIZE, tails_by_duels
-from bayesduel.ops.scalar.compiler import standalone
+from tests.compiling import called_compiled
 
 RELATIVE_ERROR = 5e-12
 SMALLEST_CHECKED = 1e-30
 """Tails below this never make an event; they may be anything small."""
 
 
-@cache
 def kernel(name):
     """Compile a part of kernels, so that Python may call it."""
-    return standalone(getattr(scalar_betas, name))
+    return called_compiled(getattr(scalar_betas, name))
 
 
 def computed(wins, losses):
@@ -37,9 +35,7 @@ def exact_tails(duels):
     All of them are numerators over 2^(duels + 1).
     """
     terms = itertools.accumulate(
-        range(1, duels // 2 + 1),
-        lambda term, w: term * (duels + 2 - w) // w,
-        initial=1,
+        range(1, duels // 2 + 1), lambda term, w: term * (duels + 2 - w) // w, initial=1
     )
     return list(itertools.accumulate(terms))
 

@@ -96,12 +96,10 @@ def test_covariates_are_those_of_a_fit():
 
 @pytest.mark.parametrize(
     "model",
-    [
-        pytest.param(Thurstone(zero_sum=True), marks=pytest.mark.slow),
-        BradleyTerry(ties=True, order_effect=True),
-    ],
+    [pytest.param(Thurstone(zero_sum=True), marks=pytest.mark.slow),
+     BradleyTerry(ties=True, order_effect=True)],
     ids=["zero sum", "ties and order"],
-)
+)  # fmt: skip
 def test_closed_forms_are_the_derivatives_of_the_density(model, monkeypatch):
     """At points far from the mode too."""
     pairs = Laplace(model).pairs(4)
@@ -225,17 +223,13 @@ def test_a_self_duel_teaches_nothing():
         (Laplace("thurstone"), "model must be a model such as"),
         (Laplace(MultinomialLogit()), "which MultinomialLogit is fitted to"),
         (Laplace(BradleyTerry(prior_scale=-1.0)), "prior_scale must be"),
-        (
-            Laplace(BradleyTerry(covariates=True), covariates=FEATURES[:3]),
-            "a row for each of the 4 arms",
-        ),
-        (
-            Laplace(BradleyTerry(covariates=True)),
-            "covariates must not be True for data without",
-        ),
+        (Laplace(BradleyTerry(covariates=True), covariates=FEATURES[:3]),
+         "a row for each of the 4 arms"),
+        (Laplace(BradleyTerry(covariates=True)),
+         "covariates must not be True for data without"),
         (Laplace(newton_steps=0), "newton_steps must be an integer of at least 1"),
     ],
-)
+)  # fmt: skip
 def test_what_a_policy_cannot_hold_is_refused(posterior, words):
     with pytest.raises(PolicyParameterError, match=words):
         posterior.check(4)

@@ -120,20 +120,17 @@ def test_of_a_normal_posterior_draws_are_its_own():
 
 @pytest.mark.parametrize(
     "height",
-    [
-        lambda x: jnp.where(x[0] > 0.5, -jnp.inf, -0.5 * x[0] ** 2),
-        lambda x: jnp.logaddexp(-0.5 * x[0] ** 2, -8.0 * (x[0] - 5.0) ** 2),
-        lambda x: -jnp.minimum(x[0] ** 2, 0.1),
-        lambda x: jnp.where(x[0] < 0, jnp.nan, -0.5 * x[0] ** 2),
-    ],
+    [lambda x: jnp.where(x[0] > 0.5, -jnp.inf, -0.5 * x[0] ** 2),
+     lambda x: jnp.logaddexp(-0.5 * x[0] ** 2, -8.0 * (x[0] - 5.0) ** 2),
+     lambda x: -jnp.minimum(x[0] ** 2, 0.1),
+     lambda x: jnp.where(x[0] < 0, jnp.nan, -0.5 * x[0] ** 2)],
     ids=["a wall", "two bumps", "a plain", "no number"],
-)
+)  # fmt: skip
 def test_draws_are_finite_whatever_the_density(height):
     with jax.enable_x64(True):
         distribution = NormalApproximation(jnp.zeros(1), jnp.eye(1))
-        result = draw_on_rays(
-            jax.random.key(0), AutomaticDensity(height), distribution, 300
-        )
+        density = AutomaticDensity(height)
+        result = draw_on_rays(jax.random.key(0), density, distribution, 300)
     assert np.all(np.isfinite(result))
 
 
@@ -223,9 +220,8 @@ def test_tails_of_three_arms_are_those_of_the_integral():
     for won, scale in THREE:
         model = Thurstone(prior_scale=scale, zero_sum=True)
         won = np.array(won)
-        ratio = probability_of_another(model, won) / exact_probability_of_another(
-            model, won, 25.0
-        )
+        exact = exact_probability_of_another(model, won, 25.0)
+        ratio = probability_of_another(model, won) / exact
         assert 0.95 < ratio < 1.25, (won, ratio)
 
 
@@ -233,34 +229,25 @@ def test_the_mode_is_right_however_wide_the_prior():
     """Undamped, Newton's method ends where the prior alone bends the density."""
     model = BradleyTerry(prior_scale=100.0)
     rng = np.random.default_rng(0)
-    tables = [
-        two_arms(5, 1.0),
-        np.zeros((4, 4), dtype=int),
-        *rng.poisson(0.6, (6, 4, 4)),
-    ]
-    tables[1][0, 1:] = 5
+    swept = np.zeros((4, 4), dtype=int)
+    swept[0, 1:] = 5
+    tables = [two_arms(5, 1.0), swept, *rng.poisson(0.6, (6, 4, 4))]
     for won in tables:
         won = won * (1 - np.eye(len(won), dtype=int))
         state = after_votes(Laplace(model), won, 0 * won, at_once=1, settle=1)
         data = comparisons(won, 0 * won)
         # A concave function has one mode, where a Newton step leads nowhere.
-        density, mode = (
-            model.closed_form(model.arrays(data)),
-            np.array(state.distribution.mode),
-        )
+        density = model.closed_form(model.arrays(data))
+        mode = np.array(state.distribution.mode)
         step = np.linalg.solve(density.hessian(mode), density.gradient(mode))
         assert np.max(np.abs(step)) < 1e-6
 
 
 def regret_of(matrix, name, runs, checkpoints, seed):
     result = bayesduel.simulate(
-        matrix,
-        policies.parse_policy(name),
-        num_runs=runs,
-        horizon=checkpoints[-1],
-        checkpoints=checkpoints,
-        seed=seed,
-    )
+        matrix, policies.parse_policy(name), num_runs=runs, horizon=checkpoints[-1],
+        checkpoints=checkpoints, seed=seed,
+    )  # fmt: skip
     return result["regret"].sel(notion="copeland").values.squeeze()
 
 

@@ -66,21 +66,15 @@ class HeavyTails(PreferenceModel):
         return data.arm_names
 
 
-MODELS = {
-    "logit": (MultinomialLogit(), True),
-    "own": (HeavyTails(), False),
-}
+MODELS = {"logit": (MultinomialLogit(), True), "own": (HeavyTails(), False)}
 
 LOPSIDED = np.array(
     [
-        [30, 1, 0, 0],
-        [4, 0, 2, 0],
-        [9, 0, 0, 9],
-        [0, 0, 0, 0],
-        [0, 3, 0, 11],
-        [0, 0, 1, 2],
+        [30, 1, 0, 0], [4, 0, 2, 0],
+        [9, 0, 0, 9], [0, 0, 0, 0],
+        [0, 3, 0, 11], [0, 0, 1, 2],
     ]
-)
+)  # fmt: skip
 """Choices of the six pairs of four arms: arm 0 hardly ever loses, one pair is idle."""
 
 
@@ -99,10 +93,7 @@ def after_votes(posterior, counts, nobody):
 
 
 @pytest.mark.parametrize("votes", [LOPSIDED, np.zeros((6, 4))], ids=["votes", "none"])
-@pytest.mark.parametrize(
-    "name",
-    ["logit", pytest.param("own", marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize("name", ["logit", pytest.param("own", marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
 def test_state_is_that_of_a_fit(name, votes, monkeypatch):
     if name == "own":
@@ -148,11 +139,7 @@ def test_a_model_of_ones_own_drives_the_policy():
         "logit-ts", posterior=SetLaplace(HeavyTails()), no_choice=False
     )
     records = run_chunk(
-        environment,
-        policy,
-        runs=range(24),
-        checkpoints=np.array([400]),
-        seed=6,
+        environment, policy, runs=range(24), checkpoints=np.array([400]), seed=6
     )
     right = np.all(records.recommendation == world.mask(world.best_set), axis=1)
     assert right.mean() > 0.9
@@ -167,15 +154,13 @@ def test_the_prior_has_one_name():
 @pytest.mark.parametrize(
     ("posterior", "words"),
     [
-        (
-            SetLaplace(BradleyTerry()),
-            "must be Comparisons, which BradleyTerry is fitted to",
-        ),
+        (SetLaplace(BradleyTerry()),
+         "must be Comparisons, which BradleyTerry is fitted to"),
         (SetLaplace(MultinomialLogit(prior_scale=0.0)), "prior_scale must be"),
         (SetLaplace("logit"), "model must be a model"),
         ("logit", "posterior must be one of sets"),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused(posterior, words):
     with pytest.raises(PolicyParameterError, match=words):
         policies.get("logit-ts", posterior=posterior).check(5, 100)

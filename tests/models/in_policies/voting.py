@@ -80,13 +80,9 @@ def comparisons(won, lost, **fields):
     first, second = np.nonzero(~np.eye(len(won), dtype=bool))
     counts = [won[first, second], lost[first, second], np.zeros(len(first))]
     return Comparisons(
-        tuple(str(arm) for arm in range(len(won))),
-        first,
-        second,
-        np.stack(counts, axis=1).astype(np.float64),
-        order_known=True,
-        **fields,
-    )
+        tuple(str(arm) for arm in range(len(won))), first, second,
+        np.stack(counts, axis=1).astype(np.float64), order_known=True, **fields,
+    )  # fmt: skip
 
 
 def normal_of_fit(model, data):

@@ -71,12 +71,9 @@ def test_arms_are_drawn_by_their_weights():
 def test_regret_is_that_of_another_program():
     """112.5 +- 4.4 in 10 runs; two-sided at 4 joint standard errors: 6.4e-5."""
     result = bayesduel.simulate(
-        ladder(5, 0.7),
-        "versatile-db",
-        num_runs=60,
-        horizon=10**4,
+        ladder(5, 0.7), "versatile-db", num_runs=60, horizon=10**4,
         regret=["condorcet_mean"],
-    )
+    )  # fmt: skip
     regret = result["regret"].values[0, :, -1]
     error = math.hypot(regret.std(ddof=1) / math.sqrt(60), 4.4)
     assert abs(regret.mean() - 112.5) < 4 * error

@@ -35,12 +35,10 @@ MOST_BATCHES = {
 
 STRONG = np.array(
     [
-        [0.50, 0.72, 0.83, 0.92],
-        [0.28, 0.50, 0.65, 0.80],
-        [0.17, 0.35, 0.50, 0.69],
-        [0.08, 0.20, 0.31, 0.50],
+        [0.50, 0.72, 0.83, 0.92], [0.28, 0.50, 0.65, 0.80],
+        [0.17, 0.35, 0.50, 0.69], [0.08, 0.20, 0.31, 0.50],
     ]
-)
+)  # fmt: skip
 """Bradley-Terry in kind, with gaps that a few dozen duels show."""
 
 SLOW = pytest.mark.slow
@@ -164,11 +162,9 @@ def test_the_last_arm_takes_all_rounds_in_one_batch():
     """Deterministic preferences: removed as soon as the test can pass, 12 duels."""
     order = np.tri(4, k=-1)
     records = simulate_runs(
-        policies.get("pcomp"),
-        np.triu(1 - order, 1) + np.eye(4) / 2,
-        checkpoints=GRID,
+        policies.get("pcomp"), np.triu(1 - order, 1) + np.eye(4) / 2, checkpoints=GRID,
         runs=range(RUNS),
-    )
+    )  # fmt: skip
     plays = records.ledger["plays"][:, -1]
     needed = theory.theorems.kl_threshold(HORIZON, 4) / np.log(2)
     total = np.cumsum(theory.theorems.batch_sizes(HORIZON, 16))
@@ -279,12 +275,9 @@ def test_regret_of_the_experiments(name, elimination, matrix):
     instance = instances.load(matrix)
     num_runs = 300 if matrix == "arxiv" else 60
     records = simulate_runs(
-        policies.get(name, elimination=elimination),
-        instance.values,
-        checkpoints=(10**5,),
-        runs=range(num_runs),
-        seed=61,
-    )
+        policies.get(name, elimination=elimination), instance.values,
+        checkpoints=(10**5,), runs=range(num_runs), seed=61,
+    )  # fmt: skip
     costs = instance.regret_per_pair("condorcet_mean")
     regret = np.tensordot(records.ledger["plays"][:, -1], costs, 2)
     mean, deviation = PUBLISHED[name, elimination, matrix]

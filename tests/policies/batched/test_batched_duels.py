@@ -27,11 +27,9 @@ def instances():
 
 def twin_of(policy, **options):
     chosen = {
-        "horizon": HORIZON,
-        "num_batches": policy.num_batches,
-        "elimination": policy.elimination,
-        "overflow": policy.overflow,
-    }
+        "horizon": HORIZON, "num_batches": policy.num_batches,
+        "elimination": policy.elimination, "overflow": policy.overflow,
+    }  # fmt: skip
     return TWINS[policy.name](4, np.random.default_rng(51), **(chosen | options))
 
 

@@ -1,5 +1,7 @@
 """A monitor around a policy: constants, windows, and runs beside a twin."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -83,14 +85,10 @@ def plays_of_twins(matrices, change, grid, num_runs):
     resets = 0
     for run in range(num_runs):
         rng = np.random.default_rng([9, run])
-        twin = Twin(
-            3,
-            rng,
-            make_inner=lambda rng=rng: BeatTheWinnerReset(3, rng),
-            window=settings.window,
-            threshold=settings.threshold,
-            period=settings.period,
-        )
+        names = "window", "threshold", "period"
+        options = {name: getattr(settings, name) for name in names}
+        inner = partial(BeatTheWinnerReset, 3, rng)
+        twin = Twin(3, rng, make_inner=inner, **options)
         for round_ in range(1, grid[-1] + 1):
             first, second = twin.choose()
             chance = matrices[int(round_ >= change)][first, second]
@@ -102,11 +100,8 @@ def plays_of_twins(matrices, change, grid, num_runs):
     return values, resets
 
 
-MATRICES, CHANGE, GRID = (
-    [ladder(3, 0.95), ladder(3, 0.95)[::-1, ::-1]],
-    300,
-    (280, 420, 600),
-)
+MATRICES = [ladder(3, 0.95), ladder(3, 0.95)[::-1, ::-1]]
+CHANGE, GRID = 300, (280, 420, 600)
 
 
 def plays_of_policy(num_runs):
@@ -142,14 +137,9 @@ def test_runs_have_the_distribution_of_the_twin():
     theirs, resets = plays_of_twins(MATRICES, CHANGE, GRID, 300)
     assert resets > 0.8 * 300
     ours = plays_of_policy(300)
-    both = [
-        {
-            (index, i, j): plays[:, index, i, j]
-            for index in range(len(GRID))
-            for i, j in ((0, 1), (0, 2), (1, 2))
-        }
-        for plays in (ours, theirs)
-    ]
+    cells = [(index, *pair) for index in range(len(GRID))
+             for pair in ((0, 1), (0, 2), (1, 2))]  # fmt: skip
+    both = [{cell: plays[:, *cell] for cell in cells} for plays in (ours, theirs)]
     assert not rejected(same_distribution(*both), FALSE_ALARM)
 
 

@@ -254,17 +254,13 @@ def test_density_after_one_duel(fixed):
     state.now.mu = 0.01
     feel_good.remember(state, 0, 1, features)
     policy.update(state, rng, 1, 0, 1, True, features)
-    at = [
-        feel_good.log_density(state, np.array([theta]), 0, features)
-        for theta in (1.0, -1.0)
-    ]
-    assert at[0] - at[1] == pytest.approx(0.52, abs=1e-9)
     # The other sampler's feel-good term is about the arm +1, which is behind at -1.
-    at = [
-        feel_good.log_density(state, np.array([theta]), 1, features)
-        for theta in (1.0, -1.0)
-    ]
-    assert at[0] - at[1] == pytest.approx(0.48, abs=1e-9)
+    for sampler, expected in ((0, 0.52), (1, 0.48)):
+        ahead, behind = (
+            feel_good.log_density(state, np.array([theta]), sampler, features)
+            for theta in (1.0, -1.0)
+        )
+        assert ahead - behind == pytest.approx(expected, abs=1e-9)
 
 
 def test_rounds_that_are_kept_are_evenly_spaced():
@@ -443,19 +439,11 @@ def test_they_ask_people_about_arms_with_features(tmp_path):
     with pytest.raises(StudyError, match="must have features of the arms for GINOP"):
         Study.create(tmp_path / "a.study", ["a", "b", "c"], "ginop")
     model = bayesduel.models.LinearUtilities(features)
-    with Study.create(
-        tmp_path / "b.study", ["a", "b", "c"], "ginop", model=model
-    ) as study:
+    path = tmp_path / "b.study"
+    with Study.create(path, ["a", "b", "c"], "ginop", model=model) as study:
         (ticket,) = study.ask()
         study.tell(ticket, "left")
         assert study.ask()[0].rule == "ginop"
-
-
-def as_one_kind(world):
-    """Return the same world of the general class: every class is compiled anew."""
-    return LinearContexts(
-        **{field.name: getattr(world, field.name) for field in fields(world)}
-    )
 
 
 @pytest.mark.slow
@@ -480,8 +468,11 @@ def test_regret_is_that_of_other_programs():
             "fgts:steps=0,feel_good=0": (687, 194),
         }),
     ):  # fmt: skip
-        # Each computes the constant of its lower bound once.
-        worlds = [as_one_kind(kind(seed=seed)) for seed in range(number)]
+        # Of the general class, as every class is compiled anew; each computes the
+        # constant of its lower bound once.
+        made = [kind(seed=seed) for seed in range(number)]
+        names = [field.name for field in fields(kind)]
+        worlds = [LinearContexts(**{x: getattr(y, x) for x in names}) for y in made]
         for name, (mean, error) in claims.items():
             results = [
                 bayesduel.simulate(
@@ -512,11 +503,8 @@ def test_features_that_are_fixed_and_those_that_are_told():
         world = LinearContexts(contexts=contexts, num_arms=4, rows=form)
         assert world.num_features == 2
         results = bayesduel.simulate(
-            world,
-            policies.get("ginop", compiled=False),
-            num_runs=30,
-            horizon=60,
+            world, policies.get("ginop", compiled=False), num_runs=30, horizon=60,
             regret=["utility_mean"],
-        )
+        )  # fmt: skip
         result[contexts] = results["regret"].values[0, :, -1]
     assert stats.ks_2samp(*result.values()).pvalue > FALSE_ALARM

@@ -5,17 +5,17 @@ import pytest
 
 import theory
 from bayesduel import policies
-from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.policies.identification import track_and_stop
 from bayesduel.policies.identification.track_and_stop import new_program
 from bayesduel.policies.parameter_values import with_prices
+from tests.compiling import called_compiled
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES, random_outcomes
 from tests.policies.kernel_driving import play_kernel
 from tests.reference import TrackAndStop, duels_of
 
-set_sign = standalone(track_and_stop.set_sign)
-solve = standalone(track_and_stop.solve)
+set_sign = called_compiled(track_and_stop.set_sign)
+solve = called_compiled(track_and_stop.solve)
 
 
 def random_matrix(rng, num_arms):

@@ -43,12 +43,9 @@ def policy_of(form):
 
 def plays_of(policy, matrix, checkpoints, seed, num_runs=NUM_RUNS):
     records = simulate_runs(
-        policy,
-        MATRICES[matrix],
-        checkpoints=checkpoints,
-        seed=seed,
+        policy, MATRICES[matrix], checkpoints=checkpoints, seed=seed,
         runs=range(num_runs),
-    )
+    )  # fmt: skip
     return records.ledger["plays"]
 
 

@@ -88,11 +88,9 @@ def test_typical_slopes_are_the_constants_on_gap():
     slopes = {}
     for name in ("cw-rmed", "ecw-rmed"):
         records = simulate_runs(
-            policies.get(name),
-            matrix.values,
-            runs=range(24),
+            policies.get(name), matrix.values, runs=range(24),
             checkpoints=(10**6, 10**9),
-        )
+        )  # fmt: skip
         regret = (records.ledger["plays"] * per_duel).sum(axis=(2, 3))
         slopes[name] = np.median(regret[:, 1] - regret[:, 0]) / np.log(1000)
     assert slopes["cw-rmed"] == pytest.approx(optimal, abs=2.0)

@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.ops.scalar.compiler import standalone
-from bayesduel.policies.rmed.copeland_winner import (
-    is_solved,
-    learn,
-    new_program,
-    solve,
-)
+from bayesduel.policies.rmed.copeland_winner import is_solved, learn, new_program, solve
+from tests.compiling import called_compiled
 from tests.theory.copeland_program.test_basis import matrices, shaken
 from tests.theory.matrices import gaps_of, winners
 from theory.copeland_program import directed_allocation, price_table
@@ -28,7 +23,7 @@ def _learn_all(state):
 
 @pytest.fixture(scope="module")
 def learn_all():
-    return standalone(_learn_all)
+    return called_compiled(_learn_all)
 
 
 def state_of(gaps, program):
@@ -61,12 +56,9 @@ def test_rows_and_proof_are_those_of_the_whole_table(learn_all):
             blocks = directed_allocation(program.amounts, table)
             np.testing.assert_array_equal(program.blocks, blocks)
             basis = Basis(
-                program.signs,
-                program.amounts,
-                program.columns,
-                program.inverse,
+                program.signs, program.amounts, program.columns, program.inverse,
                 program.loads.reshape(-1, *gaps.shape),
-            )
+            )  # fmt: skip
             assert result == stays_optimal(basis, table.prices)
             assert not program.now["is_stale"][0]
             remaining, given_up = remaining + result, given_up + (not result)

@@ -12,6 +12,7 @@ from bayesduel import policies
 from bayesduel.instances import choice
 from bayesduel.policies.policy import over_model
 from bayesduel.types import Rewards
+from tests.policies.driving import assert_same
 from tests.policies.subsets.subset_driving import (
     CHECKPOINTS,
     SIZE,
@@ -141,12 +142,7 @@ def test_runs_depend_on_seed_and_number_alone(name, in_python):
     offers = finer.ledger["offers"][:, columns]
     np.testing.assert_array_equal(offers, ours.ledger["offers"])
     last = simulate_offers(policies.get(name), runs=range(FEW - 1, FEW))
-    for one, other in (
-        (ours.ledger["offers"], last.ledger["offers"]),
-        (ours.recommendation, last.recommendation),
-        (ours.events, last.events),
-    ):
-        np.testing.assert_array_equal(one[-1:], other)
+    assert_same(ours, last, pick_one=slice(-1, None))
     other = runs_of(name, FEW, seed=1).ledger["offers"]
     same = np.all(other[:, -1] == ours.ledger["offers"][:, -1], axis=1)
     assert not same.any()
@@ -163,12 +159,7 @@ def test_runs_do_not_depend_on_their_company(name):
         simulate_offers(policy, runs=range(6), num_lanes=lanes, checkpoints=(40, 120))
         for lanes in (1, 6)
     )
-    for one, other in (
-        (alone.ledger["offers"], together.ledger["offers"]),
-        (alone.ledger["regret"], together.ledger["regret"]),
-        (alone.recommendation, together.recommendation),
-    ):
-        np.testing.assert_array_equal(one, other)
+    assert_same(alone, together)
     assert len(np.unique(together.ledger["offers"][:, -1], axis=0)) > 1
 
 
@@ -176,11 +167,9 @@ EARNING = choice.multinomial_logit(WEIGHTS, SIZE, revenues=[0.9, 0.1, 1.0, 0.4, 
 REWARDED = choice.independent_rewards(WEIGHTS, SIZE, levels=3)
 
 OTHER_FORMS = (
-    "mnl-ee:init_index=one,cap=true",
-    "mnl-ts:variant=correlated",
-    "mnl-ts:look_ahead=false",
-    "stagewise:radius=bernstein,delta=0.2",
-)
+    "mnl-ee:init_index=one,cap=true", "mnl-ts:variant=correlated",
+    "mnl-ts:look_ahead=false", "stagewise:radius=bernstein,delta=0.2",
+)  # fmt: skip
 
 
 def worlds_of(policy):
@@ -203,18 +192,10 @@ def test_compiled_rules_play_the_runs_of_python(text, world):
     policy = policies.parse_policy(text)
     compiled, plain = (
         simulate_offers(
-            replace(policy, compiled=flag),
-            world,
-            runs=range(1),
+            replace(policy, compiled=flag), world, runs=range(1),
             notions=(world.default_notion,),
         )
         for flag in (True, False)
-    )
+    )  # fmt: skip
     assert policy.compiled
-    for one, other in (
-        (compiled.ledger["offers"], plain.ledger["offers"]),
-        (compiled.ledger["regret"], plain.ledger["regret"]),
-        (compiled.recommendation, plain.recommendation),
-        (compiled.events, plain.events),
-    ):
-        np.testing.assert_array_equal(one, other)
+    assert_same(compiled, plain)

@@ -74,13 +74,11 @@ def test_best_swaps_of_escb_are_equally_likely():
 
 WINS = np.array(
     [
-        [0, 2, 2, 3, 1],
-        [2, 0, 2, 3, 2],
-        [2, 2, 0, 2, 3],
-        [1, 1, 2, 0, 2],
+        [0, 2, 2, 3, 1], [2, 0, 2, 3, 2],
+        [2, 2, 0, 2, 3], [1, 1, 2, 0, 2],
         [3, 2, 1, 2, 0],
     ]
-)
+)  # fmt: skip
 """Four duels of every pair."""
 
 

@@ -56,13 +56,11 @@ def test_every_set_is_one_that_the_twin_admits(name):
 
 
 PLAYING = {
-    "random-subsets": twins.RandomSets,
-    "mnl-ts": twins.MNLThompson,
+    "random-subsets": twins.RandomSets, "mnl-ts": twins.MNLThompson,
     "mnl-ts:variant=correlated": twins.CorrelatedMNLThompson,
-    "stagewise": rivals.StagewiseElimination,
-    "maxmin-ucb": rivals.MaxMinUCB,
+    "stagewise": rivals.StagewiseElimination, "maxmin-ucb": rivals.MaxMinUCB,
     "rec-maxmin-ucb": rivals.RecursiveMaxMinUCB,
-}
+}  # fmt: skip
 """Rules that draw: compared in distribution."""
 
 TWIN_RUNS = 40
@@ -239,9 +237,8 @@ def test_with_equal_revenues_a_set_holds_the_largest_weights(revenue):
         draws = [best_assortment(rng, weights, revenues, 3) for _ in range(2000)]
         assert np.all(np.sum(draws, axis=1) == 3)
         assert stats.chisquare(np.sum(draws, axis=0)).pvalue > FALSE_ALARM
-    assert (
-        best_assortment(rng, np.array([0.0, np.inf, 0, 0, 0]), revenues, 3).sum() == 3
-    )
+    weights = np.array([0.0, np.inf, 0, 0, 0])
+    assert best_assortment(rng, weights, revenues, 3).sum() == 3
 
 
 SHOP = choice.multinomial_logit([1.0, 0.8, 0.6, 0.5, 0.3, 0.2], 3)

@@ -31,12 +31,9 @@ def test_a_leader_with_a_sure_superior_is_not_idle(name, ties_by_regret, form):
     1e-15."""
     wins, round_ = np.array(ROUNDED_ABOVE_ONE[name][0]), ROUNDED_ABOVE_ONE[name][1]
     rule = kernel(
-        np.array(1),
-        alpha=0.51,
-        elimination=name == "d-ts",
-        ties_by_regret=ties_by_regret,
-        form=form,
-    )
+        np.array(1), alpha=0.51, elimination=name == "d-ts",
+        ties_by_regret=ties_by_regret, form=form,
+    )  # fmt: skip
     duels = np.repeat(np.argwhere(wins), wins[wins > 0], axis=0)
     state, result = rule.new_state(np.arange(4), 10**13), np.zeros((200, 5), dtype=int)
     shares = np.zeros(4, dtype=np.int64)
@@ -49,13 +46,11 @@ def test_a_leader_with_a_sure_superior_is_not_idle(name, ties_by_regret, form):
 
 LOSING_WINNER = np.array(
     [
-        [0.50, 0.05, 0.90, 0.85, 0.80],
-        [0.95, 0.50, 0.30, 0.35, 0.60],
-        [0.10, 0.70, 0.50, 0.60, 0.65],
-        [0.15, 0.65, 0.40, 0.50, 0.70],
+        [0.50, 0.05, 0.90, 0.85, 0.80], [0.95, 0.50, 0.30, 0.35, 0.60],
+        [0.10, 0.70, 0.50, 0.60, 0.65], [0.15, 0.65, 0.40, 0.50, 0.70],
         [0.20, 0.40, 0.35, 0.30, 0.50],
     ]
-)
+)  # fmt: skip
 """No Condorcet winner: the Copeland winner 0 loses to arm 1, which is soon certain."""
 
 

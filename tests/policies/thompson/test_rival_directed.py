@@ -9,7 +9,7 @@ from scipy import integrate, stats
 from scipy.special import xlog1py, xlogy
 
 from bayesduel.models.in_policies.scalar_betas import expected_divergence
-from bayesduel.ops.scalar.compiler import standalone
+from tests.compiling import called_compiled
 from tests.policies.random_states import LATEST
 from tests.reference import RivalDirected
 
@@ -59,7 +59,7 @@ def test_divergence_is_the_mean_over_the_posterior(won, lost):
         integrate.quad(weighted, low, high, epsabs=0, epsrel=1e-10)[0]
         for low, high in zip(edges[:-1], edges[1:], strict=True)
     )
-    result = standalone(expected_divergence)(float(won), float(lost))
+    result = called_compiled(expected_divergence)(float(won), float(lost))
     assert result == pytest.approx(inside, rel=1e-7)
 
 

@@ -7,10 +7,10 @@ from scipy import integrate, special, stats
 import theory
 from bayesduel import policies
 from bayesduel.models.in_policies.scalar_betas import log_half_tail, tail_table
-from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies.parameter_values import with_prices
 from bayesduel.policies.scalar_kernel import choose, init, update
+from tests.compiling import called_compiled
 from tests.policies.distributions import chi_square
 from tests.policies.driving import simulate_runs
 from tests.policies.thompson.test_rival_directed import waiting_counts
@@ -221,7 +221,7 @@ def test_one_duel_moves_the_evidence_as_the_proof_says(seed):
         )[0]
         for k in (0, 1)
     ]
-    below, tail = parts[1] / parts[0], standalone(log_half_tail)
+    below, tail = parts[1] / parts[0], called_compiled(log_half_tail)
     now, won, lost = (
         -tail(*counts, tail_table()) for counts in ((a, b), (a + 1, b), (a, b + 1))
     )
@@ -293,11 +293,9 @@ def test_wrong_leaders_of_two_arms_are_as_frequent_as_counts_say():
     rounds, mu, options = 200, 0.6, {"prior": 1.0, "c": 2.0}
     expected = wrong_self_duels_by(rounds, mu, **options)
     records = simulate_runs(
-        policies.get("rd-ts-star", **options),
-        [[0.5, mu], [1 - mu, 0.5]],
-        checkpoints=[rounds],
-        runs=range(4000),
-    )
+        policies.get("rd-ts-star", **options), [[0.5, mu], [1 - mu, 0.5]],
+        checkpoints=[rounds], runs=range(4000),
+    )  # fmt: skip
     result = records.ledger["plays"][:, 0, 1, 1]
     error = result.std() / np.sqrt(len(result))
     assert expected > 1

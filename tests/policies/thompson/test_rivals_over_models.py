@@ -15,10 +15,7 @@ from bayesduel.policies.policy import over_model
 from bayesduel.studies import Study
 from bayesduel.types import Outcome
 from tests.compiling import quick_jit
-from tests.policies.distributions import (
-    pair_table,
-    two_sample_chi_square,
-)
+from tests.policies.distributions import pair_table, two_sample_chi_square
 from tests.reference import RivalOverScale
 from tests.studies.helpers import assert_replays
 

@@ -9,9 +9,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.posteriors import BetaPairs
-from tests.policies.distributions import (
-    disagreements,
-)
+from tests.policies.distributions import disagreements
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES
 from tests.policies.thompson.round_states import duel_of_round
@@ -45,23 +43,16 @@ TWINS = {
 def plays_of(policy, seed, num_runs=512, grid=CHECKPOINTS):
     """Simulate by the kernel, arms shuffled in every run."""
     records = simulate_runs(
-        policy,
-        MATRIX,
-        checkpoints=grid,
-        runs=range(num_runs),
-        seed=seed,
+        policy, MATRIX, checkpoints=grid, runs=range(num_runs), seed=seed
     )
     return records.ledger["plays"]
 
 
 @pytest.mark.parametrize(
     ("name", "prior"),
-    [
-        ("d-ts", "table"),
-        pytest.param("d-ts+", "half", marks=pytest.mark.slow),
-        pytest.param("rcs", "table", marks=pytest.mark.slow),
-    ],
-)
+    [("d-ts", "table"), pytest.param("d-ts+", "half", marks=pytest.mark.slow),
+     pytest.param("rcs", "table", marks=pytest.mark.slow)],
+)  # fmt: skip
 def test_kernel_has_the_distribution_of_the_twin(name, prior):
     """Single rounds of RD-TS are held to its twin elsewhere."""
     make = partial(TWINS[name], 4, prior=PRIORS[prior])

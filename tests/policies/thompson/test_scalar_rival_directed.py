@@ -11,11 +11,12 @@ from scipy import special
 
 import theory
 from bayesduel import policies
-from bayesduel.ops.scalar.compiler import cached_program, standalone
+from bayesduel.ops.scalar.compiler import cached_program
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies.parameter_values import with_prices
 from bayesduel.policies.scalar_kernel import init, update
+from tests.compiling import called_compiled
 from tests.policies.distributions import chi_square, pair_table
 from tests.policies.thompson.test_rival_directed import (
     pair_counts,
@@ -183,7 +184,7 @@ def test_another_rate_is_noticed():
 def test_digamma():
     """To 1e-14 of 1, from the smallest parameters on."""
     points = np.concatenate([np.linspace(1, 30, 117), np.geomspace(30, 1e9, 50)])
-    result = list(map(standalone(digamma), points))
+    result = list(map(called_compiled(digamma), points))
     np.testing.assert_allclose(result, special.psi(points), rtol=1e-14, atol=1e-14)
 
 

@@ -17,16 +17,13 @@ import pytest
 from scipy import stats
 
 from bayesduel.models.in_policies.scalar_betas import kl_to_half, offset_above_half
-from bayesduel.ops.scalar.compiler import cached_program, standalone
+from bayesduel.ops.scalar.compiler import cached_program
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_kernel import SEVERAL
 from bayesduel.policies.thompson.double_thompson import LOOK_AHEAD, STEP, kernel
-from tests.policies.distributions import (
-    chi_square,
-    pair_table,
-    two_sample_chi_square,
-)
+from tests.compiling import called_compiled
+from tests.policies.distributions import chi_square, pair_table, two_sample_chi_square
 from tests.policies.thompson.oracle import ALPHA, Round
 from tests.policies.thompson.round_states import (
     LONGEST,
@@ -81,12 +78,9 @@ def program():
 
 def kernel_of(name, form, prior=1):
     return kernel(
-        np.array(prior),
-        alpha=ALPHA,
-        elimination=name != "pure-d-ts",
-        ties_by_regret=name == "d-ts+",
-        form=form,
-    )
+        np.array(prior), alpha=ALPHA, elimination=name != "pure-d-ts",
+        ties_by_regret=name == "d-ts+", form=form,
+    )  # fmt: skip
 
 
 def state_after(name, item, form, result):
@@ -312,11 +306,6 @@ def test_a_wrong_distribution_is_noticed():
     assert min(p_values) < 1e-9
 
 
-@cache
-def drawing_above_half():
-    return standalone(offset_above_half)
-
-
 @pytest.mark.parametrize(
     ("first", "second"),
     [(1, 1), (2, 1), (1, 2), (3, 2), (5, 5), (4, 9), (2, 40), (40, 2), (300, 290),
@@ -325,7 +314,7 @@ def drawing_above_half():
 )  # fmt: skip
 def test_offsets_above_half_have_their_distribution(first, second):
     rng = np.random.default_rng([72, int(first), int(second)])
-    draw = drawing_above_half()
+    draw = called_compiled(offset_above_half)
     drawn = np.array([draw(float(first), float(second), rng) for _ in range(4000)])
     # In terms of the mirrored distribution, whose small tails have all their digits.
     mirrored = stats.beta(second, first)
@@ -340,5 +329,5 @@ def test_offsets_above_half_have_their_distribution(first, second):
 
 def test_divergence_is_that_of_theory():
     gaps = np.concatenate([np.geomspace(1e-12, 0.5, 200), [0.25, 0.499999]])
-    result = list(map(standalone(kl_to_half), gaps))
+    result = list(map(called_compiled(kl_to_half), gaps))
     np.testing.assert_allclose(result, kl_of_arrays(gaps), rtol=1e-14)

@@ -20,12 +20,10 @@ FALSE_ALARM = 1e-5
 
 EASY = np.array(
     [
-        [0.50, 0.80, 0.88, 0.93],
-        [0.20, 0.50, 0.75, 0.60],
-        [0.12, 0.25, 0.50, 0.70],
-        [0.07, 0.40, 0.30, 0.50],
+        [0.50, 0.80, 0.88, 0.93], [0.20, 0.50, 0.75, 0.60],
+        [0.12, 0.25, 0.50, 0.70], [0.07, 0.40, 0.30, 0.50],
     ]
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("twin", [WinnerStays, StrongWinnerStays])
@@ -71,14 +69,11 @@ def both_forms(matrix, checkpoints, num_runs):
     """Play WS-W with look-ahead, and round by round with another seed."""
     return [
         simulate_runs(
-            policies.get("ws-w", look_ahead=look_ahead),
-            matrix,
-            checkpoints=checkpoints,
-            runs=range(num_runs),
-            seed=look_ahead,
+            policies.get("ws-w", look_ahead=look_ahead), matrix,
+            checkpoints=checkpoints, runs=range(num_runs), seed=look_ahead,
         )
         for look_ahead in (True, False)
-    ]
+    ]  # fmt: skip
 
 
 def test_look_ahead_has_the_distribution_of_rounds(in_python, monkeypatch):
@@ -123,13 +118,9 @@ def test_weak_regret_is_finite(num_arms, mean, error):
     Two-sided at 4 standard errors: a false alarm in 1.3e-4 of all random streams.
     """
     result = bayesduel.simulate(
-        ladder(num_arms, 0.8),
-        "ws-w",
-        num_runs=300,
-        horizon=10**9,
-        checkpoints=[2000, 10**9],
-        regret=["weak_binary"],
-    )
+        ladder(num_arms, 0.8), "ws-w", num_runs=300, horizon=10**9,
+        checkpoints=[2000, 10**9], regret=["weak_binary"],
+    )  # fmt: skip
     early, late = result["regret"].sel(notion="weak_binary").values.T
     np.testing.assert_array_equal(early, late)
     mine = late.std(ddof=1) / math.sqrt(len(late))

@@ -217,9 +217,8 @@ def test_names_of_arms_and_places_of_cards_say_nothing():
         for judge, cards, best in answers
     ]
     assert others != answers
-    assert agreement_of_pairs(shared_by(others)) == agreement_of_pairs(
-        shared_by(answers)
-    )
+    one, other = map(agreement_of_pairs, map(shared_by, (others, answers)))
+    assert one == other
 
 
 def test_a_study_says_it_beside_that_of_sets(make):

@@ -102,9 +102,7 @@ def test_gold_comes_as_often_as_said_and_is_no_vote(make):
     assert len(gold) == 10
     assert len({number % 4 for number in gold}) > 1
     assert sum(ticket.rule == "gold" for ticket in tickets[40:]) == 1
-    results = [
-        {ticket.left, ticket.right} for ticket in tickets[:40] if ticket.rule == "gold"
-    ]
+    results = [{x.left, x.right} for x in tickets[:40] if x.rule == "gold"]
     assert results.count({"good", "tea"}) == results.count({"good", "bad"}) == 5
     for ticket in tickets:
         study.tell(ticket, better_of(ticket))

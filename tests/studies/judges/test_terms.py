@@ -256,9 +256,7 @@ def test_no_question_is_asked_that_costs_more_than_is_left(make):
     assert "the next question costs" in study.resting
     status = study.status()
     state, lines = study._current(), status.judges.lines
-    milk = sum(
-        "milk" in state.names_of(question) for question in state.questions.values()
-    )
+    milk = sum("milk" in state.names_of(x) for x in state.questions.values())
     number = {line.judge: line.left + line.right for line in lines}
     expected = 0.1 * number["Ada"] + 0.3 * number["Bob"] + 0.05 * milk
     assert status.spent == pytest.approx(expected)
