@@ -38,7 +38,7 @@ _OURS = re.compile(r"(jaxlib|numba)-[^/]+-[0-9a-f]{12}")
 
 # Linux allows a process 65,530 memory mappings; a program of JAX takes 500 to 800
 _MOST_MAPPINGS = 30_000
-_COMPILES = re.compile(r"ops\.scalar\.compiled|^\s*(?:from|import) numba", re.MULTILINE)
+_COMPILES = "ops.scalar.compiled", "from numba", "import numba"
 _IMPORTED = re.compile(r"^from ((?:bayesduel|theory)\.[\w.]+) import", re.MULTILINE)
 
 
@@ -122,7 +122,8 @@ def _kernels() -> str:
     for path in sorted(root.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         # Compiled functions have a mark, which is imported.
-        if "scalar" in str(path.relative_to(root)) or _COMPILES.search(text):
+        is_compiled = any(words in text for words in _COMPILES)
+        if is_compiled or "scalar" in str(path.relative_to(root)):
             sources[path] = text
             # Constants of the modules that it names are compiled into it.
             for module in _IMPORTED.findall(sources[path]):
