@@ -19,7 +19,9 @@ _LEAD = """# Policies
 
 Each policy has a page with its rule, measured regret, parameters and theorems.
 `bayesduel show NAME` prints the same text. {doc}`The advice on algorithms
-<which_algorithm>` says which one to take.
+<which_algorithm>` says which one to take. The last column has the number of theorems
+about the policy that `theory` computes. Policies that change another policy, such as
+`mdb`, are on {doc}`the page of the reference <reference/policies>`.
 
 """
 
@@ -153,8 +155,8 @@ def _page(entry: dict, figure: list[str]) -> str:
         meaning = _markdown(each["meaning"])
         lines.append(f"| `{key}` | `{each['default']}` | {meaning} |")
     none = [
-        "There is no theorem with explicit constants. If the order of the regret is "
-        "proved, the notes below say so under *Assumptions*."
+        "bayesduel has no theorem with explicit constants for this policy. If a paper "
+        "proves the order of its regret, the notes below say so under *Assumptions*."
     ]
     lines += ["", "## Theorems", "", *(_theorems(entry) or none), ""]
     if notes:

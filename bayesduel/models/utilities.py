@@ -53,14 +53,16 @@ class UtilityModel(PreferenceModel):
     Parameters
     ----------
     prior_scale : float
-        Standard deviation of the utilities' normal prior; with ``learn_scale`` the
-        scale of the half-normal prior of that standard deviation.
+        Standard deviation of the normal prior of the utilities. With ``learn_scale``
+        this standard deviation is unknown itself, and ``prior_scale`` is the scale of
+        its half-normal prior.
     zero_sum : bool
         Utilities add up to 0 (a normal prior conditioned on that). Votes say nothing
         about a common shift, so this only removes what the data cannot reach.
     learn_scale : bool
-        Learn the standard deviation of the utilities. They are then sampled in units
-        of it ("non-centered"): their joint density with it has no mode otherwise.
+        Learn the standard deviation of the utilities. Utilities are then sampled in
+        units of it ("non-centered"), because the joint density of both has no mode
+        otherwise.
     """
 
     prior_scale: float = 2.0
@@ -167,8 +169,9 @@ class PairwiseUtilityModel(UtilityModel):
     tie_scale : float
         Standard deviation of the normal prior of the tie parameter.
     order_effect : bool
-        The arm shown first has an advantage, the same for all pairs, but in rows that
-        the column ``neutral`` marks; needs data in which the order is known.
+        The arm shown first has an advantage, the same for all pairs. There is none in
+        rows that the column ``neutral`` marks. The data must say which arm was shown
+        first.
     order_scale : float
         Standard deviation of its normal prior.
     covariates : bool
@@ -177,7 +180,8 @@ class PairwiseUtilityModel(UtilityModel):
         votes tell of.
     covariate_scale : float
         Standard deviation of the coefficients' normal prior, per unit of the covariate.
-        A remark of the fit names the factor to multiply a covariate by that it shrinks.
+        If this prior shrinks a coefficient too much, a remark of the fit names a factor
+        by which to multiply the covariate.
     residual : bool
         Utilities are covariates @ coefficient + residual: arms may differ in what no
         covariate tells. With few arms coefficients are then uncertain however many
@@ -186,10 +190,11 @@ class PairwiseUtilityModel(UtilityModel):
         the residual has the standard deviation ``prior_scale``, or one that is learned
         with ``learn_scale``.
     contest_covariates : bool
-        What the first arm has more of than the second in a single contest, such as the
-        length of its answer, adds to its lead: effect times difference, for each of
-        the votes' ``contest_covariates``. These are taken as they are, neither centred
-        nor scaled: 0 is a contest of equals, which utilities and preferences are of.
+        Differences between the two arms in a single vote, first minus second, such as
+        in the length of their answers. Each of the votes' ``contest_covariates`` adds
+        its effect times the difference to the lead of the first arm. The differences
+        are neither centred nor scaled. Utilities and preferences are those at the
+        difference 0.
     contest_scale : float
         Standard deviation of the effects' normal prior, per unit of the covariate.
     """

@@ -1,4 +1,4 @@
-"""Policies: one file per algorithm, and a registry by name."""
+"""Policies of dueling bandits, and functions that find them by name."""
 
 from theory.lazy import lazy_names
 

@@ -51,7 +51,7 @@ class Problem(NamedTuple):
 
 
 class Duel(NamedTuple):
-    """The choice of a policy, where it is more than a pair.
+    """Self-duels of a champion and then a duel, as one choice of a policy.
 
     ``champion`` meets itself for ``idle_rounds`` rounds, in which nothing is learnt;
     then, if ``explores``, ``first`` meets ``second`` for one round; for as many as it
@@ -67,7 +67,7 @@ class Duel(NamedTuple):
 
 
 class Wins(NamedTuple):
-    """Outcomes of several rounds of one pair: the first arm won ``won`` of them."""
+    """How many of several rounds of one pair the first arm won."""
 
     won: int
     rounds: int

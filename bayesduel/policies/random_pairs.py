@@ -35,8 +35,9 @@ class RandomPairs(KernelPolicy):
     in one round of K on average, and regret grows by the same amount in every round on
     average. With ``distinct`` draw two different arms.
 
-    **Look-ahead.** None. A stretch of several rounds would have to play the duels of
-    one pair one after the other, which a checkpoint inside the stretch would show.
+    **Look-ahead.** None. To play several rounds at once, all duels of one pair would
+    have to come one after the other, and a checkpoint in between would record wrong
+    counts.
 
     References
     ----------

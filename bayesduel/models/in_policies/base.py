@@ -30,7 +30,7 @@ NEWTON_STEPS = 20
 
 @runtime_checkable
 class PairPosterior(Protocol):
-    """A posterior of all pairs inside compiled code, which takes vote after vote.
+    """A posterior of the preferences of all pairs, updated vote by vote.
 
     Implementations are frozen dataclasses that JAX knows as pytrees: their numbers are
     leaves. Methods are pure and describe one run. The fields count as parameters of

@@ -57,7 +57,7 @@ class LaplaceBeliefs(NamedTuple):
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class Laplace:
-    """The posterior of a model by Laplace's method, with the tails of the posterior.
+    """Laplace's approximation to the posterior of a model, with corrected tails.
 
     After every vote the mode is followed by Newton steps from where it was, and the
     normal distribution there is that of :func:`bayesduel.inference.fit` with

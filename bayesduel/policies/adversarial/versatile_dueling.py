@@ -32,7 +32,7 @@ class VersatileDueling(Policy):
     is logarithmic if preferences are fixed.
 
     Use it if preferences may change arbitrarily and you need a theorem. If they are
-    fixed, it has three to four times the regret of D-TS.
+    fixed, it has two to four times the regret of D-TS.
 
     Parameters
     ----------

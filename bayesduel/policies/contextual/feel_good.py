@@ -59,12 +59,12 @@ class FeelGoodThompson(LinearPolicy):
     Parameters
     ----------
     eta : float
-        The weight :math:`\eta` of a duel, above 0; 1/4 in the paper. 1 or 2 has less
-        regret in published worlds.
+        The weight :math:`\eta` of a duel, above 0; 1/4 in the paper. With 1 or 2 its
+        regret was smaller in the published worlds.
     bound : float
-        B, a bound on the size of utilities, from 0; see the rule.
+        B, a bound on the size of utilities, at least 0; see the rule.
     feel_good : float
-        A factor of :math:`\mu`, from 0; 0 for plain Thompson sampling.
+        Factor of :math:`\mu`, at least 0; with 0 the policy is plain Thompson sampling.
     ridge : float
         The precision :math:`\lambda` of the prior, above 0.
     steps : int

@@ -81,8 +81,9 @@ class PairUCB(LinearPolicy):
     For example, let three arms have the features (1, 0), (0, 1) and (-1, 0), let
     :math:`\hat\theta=(1,0)`, and let :math:`H=I`. With c = 2 the pair of the first and
     the third arm has the largest index, 0 + 2 * 2 = 4. The pair of the first two arms
-    has 1 + 2 * 1.414 = 3.83. After four times as many duels, :math:`H=4I` and the bonus
-    is half as large. Then with c = 1 the first arm meets itself, with the index 2.
+    has 1 + 2 * 1.414 = 3.83. After four times as many duels :math:`H=4I`, and the bonus
+    is half as large. With c = 1 instead of 2 the first arm then meets itself: its index
+    is 2, and all other pairs have at most 1 + 0.71.
 
     **Assumptions.** Utilities :math:`x^\top\theta`, and a logistic link. The regret of
     GINOP is :math:`\tilde O(d\sqrt{T/s'(0)}+\kappa d^3)` (Theorem 5.1 and Corollary

@@ -76,7 +76,7 @@ class VarianceAware(Policy):
        :math:`4^{-l}|\theta|^2/2`.
 
     The recommendation is the arm with the largest estimated utility in the last layer
-    of the last round.
+    that was reached in the last round.
 
     **Assumptions.** Utilities :math:`x^\top\theta`, and a logistic link. The regret is
     :math:`\tilde O(d\sqrt{\sum_t\sigma_t^2}+d)` for widths that the paper derives, with

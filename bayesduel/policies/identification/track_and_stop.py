@@ -269,15 +269,15 @@ class TrackAndStop(KernelPolicy):
 
     **Deviations.** (a) The paper forces :math:`\max(0,\sqrt t-M/2)` duels of a pair,
     which is none at the start. (b) The proportions are computed again only when the
-    number of duels has grown by ``growth``, because the estimates change no faster. (c)
-    The evidence per duel of a pair is the posterior mean of KL(theta, 1/2), theta ~
-    Beta(wins + 1, losses + 1), which is not 0 for even counts. (d) In an even pair the
-    arm with the lower position counts as ahead, and pairs that lack equally many duels
-    (to 1e-6) come in lexicographic order. Both are random in each run, as arms are
-    relabeled. (e) The price of the n-th pair is multiplied by 1 + 1e-6 sin(n), so that
-    the optimum is unique. (f) The guarantee of sticky Track-and-Stop is for confidence
-    sets of estimates, which are left out here. With several winners of different cost,
-    the number of duels is within 1/(1 - ``sticky``) of the best.
+    number of duels has grown by ``growth``, because the estimates change little before
+    that. (c) The evidence per duel of a pair is the posterior mean of KL(theta, 1/2),
+    theta ~ Beta(wins + 1, losses + 1), which is not 0 for even counts. (d) In an even
+    pair the arm with the lower position counts as ahead, and pairs that lack equally
+    many duels (to 1e-6) come in lexicographic order. Both are random in each run, as
+    arms are relabeled. (e) The price of the n-th pair is multiplied by 1 + 1e-6 sin(n),
+    so that the optimum is unique. (f) The guarantee of sticky Track-and-Stop is for
+    confidence sets of estimates, which are left out here. With several winners of
+    different cost, the number of duels is within 1/(1 - ``sticky``) of the best.
 
     **Computation.** A program of K arms takes about :math:`K^5` operations if estimates
     have crossed 1/2, and :math:`K^4` otherwise. At most 64 arms are allowed.

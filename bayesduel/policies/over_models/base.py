@@ -14,7 +14,7 @@ from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
 
 
 class ModelRule:
-    """The rule of a policy over a NumPyro model, which JAX plays, runs side by side.
+    """The rule of a policy over a NumPyro model; JAX plays many runs of it at once.
 
     Subclasses are made by :func:`model_rule`: frozen dataclasses that JAX takes apart
     as pytrees. Numbers are leaves, so a sweep over them does not recompile; fields
@@ -105,7 +105,7 @@ def up_to_another(
     leader: Arm,
     number: Int[Array, ""] | int,
 ) -> tuple[Int[Array, ""], Int[Array, " arm"]]:
-    """Return how many rounds only the leader plays, and the arms of the next round."""
+    """Return the number of self-duels of the leader, and the arms after them."""
     # ``stays`` marks rounds of which that is known; of the others ``arms_of`` is asked
     # in turn. Where the leader plays all ``number`` <= n rounds, the arms are the
     # leader as well.

@@ -232,8 +232,8 @@ class CWRMED(CopelandRMED):
         Above 0. Factor of the forced duels: every pair has at least alpha sqrt(log t)
         duels before round t. 3.0 in the paper.
     beta : float
-        From 0. A pair whose estimate is closer to 1/2 than beta / max(1, log log t), or
-        exactly 1/2, is compared at once. 0.01 in the paper; 0 is nearly as good.
+        At least 0. A pair whose estimate is closer to 1/2 than beta / max(1, log log
+        t), or exactly 1/2, is compared at once. 0.01 in the paper; 0 is nearly as good.
     look_ahead : bool
         Skip self-duels without stepping through them; the duels are the same.
     resolve_every : int

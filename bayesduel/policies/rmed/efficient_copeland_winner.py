@@ -80,7 +80,7 @@ class ECWRMED(CopelandRMED):
         Above 0. Factor of the forced duels: every pair has at least alpha sqrt(log t)
         duels before round t (step 1 of the rule). 3.0 in the paper.
     beta : float
-        From 0. Factor of the distance from 1/2 below which an estimate counts as
+        At least 0. Factor of the distance from 1/2 below which an estimate counts as
         undecided, so that its pair is compared at once (step 1). 0.01 in the paper; 0
         is nearly as good.
     look_ahead : bool

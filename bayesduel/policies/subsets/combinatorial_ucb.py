@@ -58,9 +58,9 @@ class CombinatorialUCB(CountingPolicy):
     2. Otherwise offer the k arms with the largest index :math:`C_i/N_i+\sqrt{s\log
        t/N_i}`, where s is ``scale``. Ties are broken at random.
 
-    t counts all rounds. CombUCB1 has log(t - 1) instead (``previous_round``), never
-    below log 1. With ``cap`` an index is at most 1, as in the journal version of CUCB.
-    The recommendation is the k arms with the largest means.
+    t counts all rounds. CombUCB1 has log(t - 1) instead (``previous_round``), and at
+    least 0. With ``cap`` an index is at most 1, as in the journal version of CUCB. The
+    recommendation is the k arms with the largest means.
 
     **Assumptions.** Rewards in [0, 1], each arm independent of the others in the set.
 

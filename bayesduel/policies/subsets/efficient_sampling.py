@@ -82,13 +82,13 @@ class ESCB(SubsetPolicy):
 
     **Assumptions.** Rewards in [0, 1], each arm independent of the others in the set.
 
-    **Many sets.** The index of a set is no sum over its arms. So the best set is in
-    general not that of the k best arms by some number, and all sets are compared as
-    long as there are at most ``most_sets``. With more sets the choice is a heuristic.
-    It starts from two sets: the arms with the largest :math:`m_i`, and those with the
-    largest :math:`m_i+\sqrt{f/(2N_i)}`. Each is improved by the best swap of two arms,
-    ties at random, until no swap helps. The better result is taken. It need not be the
-    best set.
+    **Many sets.** The index of a set is not a sum over its arms. So the best set cannot
+    in general be found by ranking single arms, and all sets are compared as long as
+    there are at most ``most_sets``. With more sets the choice is a heuristic. It starts
+    from two sets: the arms with the largest :math:`m_i`, and those with the largest
+    :math:`m_i+\sqrt{f/(2N_i)}`. Each is improved by the best swap of two arms, ties at
+    random, until no swap helps. The better result is taken. It need not be the best
+    set.
 
     References
     ----------

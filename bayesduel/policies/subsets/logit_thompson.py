@@ -26,9 +26,10 @@ class LogitThompson(OfferingPolicy, KernelPolicy):
     utilities of all arms from their posterior given all choices so far, and offers the
     arms with the largest draws.
 
-    Use it if choices follow a multinomial logit and no arm needs to be skipped by
-    "nothing". It is in none of the papers followed here. :class:`MNLThompson` draws
-    from a Beta distribution per arm instead, once per epoch.
+    Use it if choices follow a multinomial logit. Unlike MNL-TS it also works where one
+    of the offered arms is always chosen (``no_choice=False``). No paper describes
+    exactly this rule. :class:`MNLThompson` draws from a Beta distribution per arm
+    instead, once per epoch.
 
     Parameters
     ----------

@@ -36,7 +36,8 @@ class UCBWithoutOrder(CountingPolicy):
     rewards. The bounds depend on the horizon, and not on the round.
 
     Use it for choices from sets if a theorem must hold even where the reward of an arm
-    depends on the other arms of the set. It has 19 to 30 % more regret than CUCB.
+    depends on the other arms of the set. In seven worlds it had 19 to 30 % more regret
+    than CUCB.
 
     Parameters
     ----------

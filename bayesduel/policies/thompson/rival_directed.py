@@ -122,10 +122,10 @@ class RivalDirectedThompson(KernelPolicy):
 
     For example, three arms have met a hundred times each. Arm 0 won 60 duels against
     arm 1 and 70 against arm 2, and arm 1 won 60 against arm 2. The leader is arm 0,
-    :math:`\Phi_1=0.0275`, and :math:`\Phi_2` is about :math:`3\cdot10^{-6}`. So the
-    round explores with probability 5 * 0.0275 = 0.14, and the rival is nearly always
-    arm 1. To beat more arms than arm 0, arm 1 has to beat arm 0, so this pair is
-    flipped, and it is the pair that is played.
+    :math:`\Phi_1=0.0275`, and :math:`\Phi_2` is about :math:`3\cdot10^{-6}`. With the
+    default c = 5 the round explores with probability 5 * 0.0275 = 0.14, and the rival
+    is nearly always arm 1. To beat more arms than arm 0, arm 1 has to beat arm 0, so
+    this pair is flipped, and it is the pair that is played.
 
     Why does this come near the least regret? A pair that could easily prove the leader
     wrong is flipped often, so it is compared often, until it is as unlikely to be

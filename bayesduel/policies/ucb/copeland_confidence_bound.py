@@ -180,9 +180,9 @@ class CopelandConfidenceBound(KernelPolicy):
     1. *Optimistic champions.* Count for each arm the others that it may beat, by the
        upper bounds. The arms with the largest count are the optimistic champions.
     2. *Potential winners and superiors.* Keep the arms that may still be Copeland
-       winners. For each other arm keep as many arms that are believed to beat it, its
-       *superiors*, as prove that it is no winner. When the bounds disprove one of these
-       beliefs, forget them all, and keep all arms again.
+       winners. For each other arm keep a list of arms that are believed to beat it, its
+       *superiors*, just long enough to prove that it is no winner. When the bounds
+       disprove one of these beliefs, forget them all, and keep all arms again.
     3. *Check a belief.* With probability 1/4 play a pair of an arm and one of its
        superiors for which the bounds have not decided yet.
     4. *Challenge a champion.* Otherwise draw an optimistic champion, with probability

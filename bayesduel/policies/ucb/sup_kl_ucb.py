@@ -36,9 +36,9 @@ class SupKLUCB(Policy):
     Sup-KLUCB treats every pair of arms as one arm of an ordinary bandit, a *super-arm*.
     The mean reward of a super-arm is the product of the scores of its two arms.
 
-    Use it to compare. With the rule as printed it stays with a weak arm for ever with
-    constant probability, and then has linear regret. ``mean_cap`` and ``min_plays`` are
-    extensions that prevent this.
+    Use it only as a baseline. As printed, the rule may stay with a weak arm for ever.
+    The probability of this does not fall with the horizon, and regret is then linear.
+    ``mean_cap`` and ``min_plays`` are extensions that prevent this.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class SupKLUCB(Policy):
         too). For "borda" it is the mean, over all arms, of the estimated probability
         that i beats them, where i itself counts with 1/2.
     log_scale, loglog_scale : float
-        Factors of c1 and of c2.
+        Factors by which c1 and c2 of the rule are multiplied.
     mean_cap : bool
         Extension: take no mean above 1 - 1/(2n) in round n, so that no index is 1.
     min_plays : int

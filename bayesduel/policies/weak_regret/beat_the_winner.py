@@ -32,8 +32,8 @@ class BeatTheWinner(Policy):
     replace. BtWR returns to short series whenever the incumbent has lost.
 
     Use ``btwr`` for weak regret if preferences change and stay as they are for long in
-    between. If they never change use ``ws-w``, which had less weak regret in our
-    measurements.
+    between. ``btw`` is there for comparison. If they never change use ``ws-w``, which
+    had less weak regret in our measurements.
 
     Parameters
     ----------

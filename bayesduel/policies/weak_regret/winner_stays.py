@@ -208,8 +208,8 @@ class StrongWinnerStays(_WinnerStaysRule):
     iteration 1, there are 11 after iteration 50, and 131 after iteration 100.
 
     **Assumptions.** A Condorcet winner, and :math:`\beta\le p/(1-p)`, where p is the
-    smallest probability with which the better arm of a pair wins. The theorem below
-    also needs a total order of the arms.
+    smallest probability with which the better arm of a pair wins. The theorem also
+    needs a total order of the arms.
 
     **Look-ahead.** The number of self-duels depends on nothing else, so they are
     skipped at once.
