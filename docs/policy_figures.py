@@ -171,9 +171,10 @@ def _caption(
     elif is_bounded:
         anchor, _ = last_decades(np.array(curve["rounds"]))
         text += (
-            " Dashed: slope of the asymptotic lower bound $C^*\\log t$, which holds for "
-            f"policies that assume no model. It starts at the circle (round {anchor:,}). "
-            "Compare how much both lines rise after the circle, not how high they are."
+            " Dashed: slope of the asymptotic lower bound $C^*\\log t$, which holds "
+            "for policies that assume no model. It starts at the circle (round "
+            f"{anchor:,}). Compare how much both lines rise after the circle, not how "
+            "high they are."
         )
     elif curve["kind"] == "policy":
         text += (
