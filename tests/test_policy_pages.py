@@ -117,7 +117,7 @@ def test_pages_say_what_the_dashed_line_is_and_where_there_is_none(pages, tmp_pa
     pages.write_policy_pages(tmp_path)
     folder = tmp_path / "policies"
     texts = {name: (folder / f"{name}.md").read_text("utf-8") for name in names}
-    assert "starting at the circle (round 1,000)" in texts["d-ts"]
+    assert "starts at the circle (round 1,000)" in texts["d-ts"]
     assert "No lower bound is drawn" in texts["bt-ts"]
     assert "bound" not in texts["cucb"].partition("```{figure}")[2].partition("```")[0]
     assert all((folder / f"{name}.png").stat().st_size for name in names)
