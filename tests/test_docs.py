@@ -32,10 +32,16 @@ CELLS = "file_format: mystnb"
 
 LONG = {"index.md", "posteriors.md"}
 
+POLICY_PAGES = DOCS / "policies"
+
 
 def pages_with_code():
-    """Return all pages but those of cells, which the build executes, or fails."""
-    pages = sorted(DOCS.rglob("*.md"))
+    """Return the pages whose code runs here.
+
+    The build executes those of cells, and makes those of policies, of which
+    ``test_policy_pages`` tries the code.
+    """
+    pages = [page for page in sorted(DOCS.rglob("*.md")) if page.parent != POLICY_PAGES]
     texts = {page: page.read_text("utf-8") for page in pages}
     return [
         pytest.param(page, marks=[pytest.mark.slow] * (page.name in LONG))
