@@ -19,11 +19,13 @@ _LEAD = """# Policies
 
 Each policy has a page with its rule, measured regret, parameters and theorems.
 `bayesduel show NAME` prints the same text. {doc}`The advice on algorithms
-<which_algorithm>` says which one to take. The last column has the number of theorems
-about the policy that `theory` computes. Policies that change another policy, such as
+<which_algorithm>` says which one to take. The last column counts the theorems about the
+policy that `theory` computes. Policies that change another policy, such as
 `mdb`, are on {doc}`the page of the reference <reference/policies>`.
 
 """
+
+_HEAD = ("| policy | name | in words | theorems |", "|---|---|---|---|")
 
 _CLASSES = """# Policy classes
 
@@ -65,29 +67,34 @@ def write_policy_pages(docs: Path) -> None:
     """Write ``policies/NAME.md`` for all, and the two pages that list them."""
     folder = docs / "policies"
     folder.mkdir(exist_ok=True)
-    entries = described_policies()
+    described = described_policies()
     figures = draw_policy_figures(
         docs,
-        {each["name"]: _file(each) for each in entries},
-        knowing={each["name"] for each in entries if _knows_a_model(each)},
+        {each["name"]: _file(each) for each in described},
+        knowing={each["name"] for each in described if _knows_a_model(each)},
     )
-    for entry in entries:
+    for entry in described:
         page = _page(entry, figures.get(entry["name"], []))
         write_if_other(folder / f"{_file(entry)}.md", page)
-    known = set(map(_file, entries))
+    known = set(map(_file, described))
     for stale in [page for page in folder.iterdir() if page.stem not in known]:
         stale.unlink()
     (docs / "reference").mkdir(exist_ok=True)
     write_if_other(docs / "reference" / "policy_classes.md", class_tables())
     write_if_other(docs / "reference" / "model_classes.md", model_tables())
-    rows = [
-        f"| {{doc}}`{entry['label']} <policies/{_file(entry)}>` | `{entry['name']}` "
-        f"| {entry['plain_title']} | {len(entry['theorems']) or ''} |"
-        for entry in entries
-    ]
-    table = ["| policy | name | in words | theorems |", "|---|---|---|---|", *rows]
+    families: dict[str, list[dict]] = {}
+    for entry in described:
+        families.setdefault(entries()[entry["name"]].family, []).append(entry)
+    table = []
+    for family, members in families.items():
+        table += [f"## {_family_title(family)}", "", *_HEAD]
+        for entry in members:
+            page = f"{{doc}}`{entry['label']} <policies/{_file(entry)}>`"
+            cells = [page, f"`{entry['name']}`", _in_words(entry)]
+            table.append(f"| {' | '.join(cells)} | {len(entry['theorems']) or ''} |")
+        table.append("")
     contents = ["", "```{toctree}", ":hidden:", ""]
-    contents += [f"policies/{_file(entry)}" for entry in entries] + ["```", ""]
+    contents += [f"policies/{_file(entry)}" for entry in described] + ["```", ""]
     write_if_other(docs / "policies.md", _LEAD + "\n".join(table + contents))
 
 
@@ -98,10 +105,27 @@ def class_tables() -> str:
         families.setdefault(entry.family, {})[entry.kind.__name__] = None
     lines = [_CLASSES]
     for family, classes in families.items():
-        words = import_module(f"bayesduel.policies.{family}".rstrip(".")).__doc__ or ""
-        title = words.partition("\n")[0].rstrip(".") if family else "Yardsticks"
-        lines += _table(title, "bayesduel.policies", classes)
+        lines += _table(_family_title(family), "bayesduel.policies", classes)
     return "\n".join(lines)
+
+
+def _family_title(family: str) -> str:
+    if not family:
+        return "Baselines"
+    words = import_module(f"bayesduel.policies.{family}").__doc__ or ""
+    return words.partition("\n")[0].rstrip(".")
+
+
+def _in_words(entry: dict) -> str:
+    """Return the title of a policy, and how it differs from its class's other names."""
+    item = re.search(
+        rf"^- ``{re.escape(entry['name'])}``: (.*?\.)(?:\s|$)",
+        inspect.getdoc(type(policies.get(entry["name"]))) or "",
+        re.MULTILINE | re.DOTALL,
+    )
+    if item is None:
+        return f"{entry['plain_title']}."
+    return f"{entry['plain_title']}: {_markdown(' '.join(item[1].split()))}"
 
 
 def model_tables() -> str:
@@ -144,7 +168,7 @@ def _page(entry: dict, figure: list[str]) -> str:
     rule, notes = _rule_and_notes(text["Notes"] or text["Extended Summary"])
     lines = ["```{eval-rst}", ".. index::", *(f"   ! single: {x}" for x in sought),
              "```", "", f"# {label}", "",
-             f"*{entry['plain_title']}*. Name in Python and the shell: `{name}`.", "",
+             f"{_in_words(entry)} Name in Python and the shell: `{name}`.", "",
              *(_restructured(intro) if intro else []),
              "## The rule", "", *_restructured(rule),
              "## Example", "", *_examples(entry, text["Examples"]),

@@ -1,1 +1,1 @@
-"""Policies that assume nothing of the preferences, which may change in every round."""
+"""Adversarial preferences, which may change in every round."""

@@ -1,1 +1,1 @@
-"""Policies that learn outcomes batch by batch."""
+"""Batched policies."""

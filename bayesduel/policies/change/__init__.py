@@ -1,1 +1,1 @@
-"""Policies for preferences that change."""
+"""Preferences that change."""

@@ -36,17 +36,14 @@ def monitoring(num_arms: int, horizon: int, segments: int, delta: float) -> Moni
 
 
 class MonitoredDueling(PlaysAnother, FrozenPolicy):
-    """Monitored Dueling Bandits (MDB): another policy, begun anew after a change.
+    r"""Monitored Dueling Bandits (MDB): restart another policy after a change.
 
-    At the beginning of every period all pairs of arms meet once, in the order of their
-    positions. The last w outcomes of each pair are kept; once there are w, and the wins
-    of the newer half differ from those of the older half by more than b, everything is
-    forgotten, the outcomes too, and the policy starts anew. In the other rounds of a
-    period the policy plays. It is told of its own duels only, and counts its own
-    rounds; without look-ahead, as a period is short.
+    MDB plays another policy, the inner one. From time to time it compares all pairs to
+    see whether preferences have changed, and after a change the inner policy starts
+    again from nothing.
 
-    :meth:`constants` has w, b and the period. About gamma T of T rounds are spent on
-    looking, which is of order K sqrt(M T log T) / delta.
+    Use it if preferences change a few times, by jumps of a known size. If they never
+    change, the inner policy alone has less regret.
 
     Parameters
     ----------
@@ -56,13 +53,34 @@ class MonitoredDueling(PlaysAnother, FrozenPolicy):
     segments : int
         M, the number of segments in which preferences stay as they are; at least 1.
     delta : float
-        In (0, 1]: some probability changes by at least so much from a segment to the
-        next.
+        In (0, 1]: some probability changes by at least this much from one segment to
+        the next.
 
     Notes
     -----
-    The constants are those of the authors' program. It shuffles the pairs; here arms
-    have a random order in every run.
+    **Rule.** Let K be the number of arms and T the horizon.
+
+    1. Each period begins with one duel of every pair of arms, in a fixed order. In the
+       other rounds of the period the inner policy plays. It sees the outcomes of its
+       own duels only, and counts its own rounds only.
+    2. MDB keeps the last w outcomes of every pair from the duels of step 1. There is a
+       change if a pair has w outcomes, and the wins of the first arm in the newer w/2
+       differ from those in the older w/2 by more than b.
+    3. After a change, MDB forgets all outcomes, and the inner policy starts again.
+
+    The constants are those of the authors' program:
+    :math:`C=\log\bigl((4T+2)\sqrt T/(\sqrt M\,K)\bigr)`; w is the smallest even
+    number of at least :math:`8C/\delta^2`; :math:`b=\sqrt{wC/2}`;
+    :math:`\gamma=\sqrt{Mw/T}\,(K-1)/2`; and a period has
+    :math:`\lfloor K(K-1)/(2\gamma)\rfloor` rounds. :meth:`constants` returns w, b and
+    the period.
+
+    *Cost.* About :math:`\gamma T` of T rounds are spent on step 1, which is of order
+    :math:`K\sqrt{MT\log T}/\delta`.
+
+    *Differences from the paper.* The authors' program shuffles the pairs of step 1;
+    here the arms have a random order in every run. There is no look-ahead, because a
+    period is short.
 
     References
     ----------

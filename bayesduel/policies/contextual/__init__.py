@@ -1,1 +1,1 @@
-"""Policies that see the features of the arms, fixed or new in every round."""
+"""Contextual policies, which use features of the arms."""

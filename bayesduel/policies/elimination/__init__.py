@@ -1,1 +1,1 @@
-"""Policies that strike out arms until one is left."""
+"""Elimination: arms are dropped until one is left."""

@@ -1,4 +1,4 @@
-"""Policies for identifying a winner with few duels, whatever their regret."""
+"""Best-arm identification: few duels, whatever their regret."""
 
 # Pairs that are behind their shares by the same number of duels, but for rounding
 EQUAL_LAGS = 1e-6

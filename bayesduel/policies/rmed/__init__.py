@@ -1,1 +1,1 @@
-"""The family of relative minimum empirical divergence."""
+"""Relative minimum empirical divergence (RMED)."""

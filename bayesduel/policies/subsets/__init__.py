@@ -1,1 +1,1 @@
-"""Policies that offer subsets."""
+"""Subset choice."""

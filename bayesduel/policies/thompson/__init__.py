@@ -1,1 +1,1 @@
-"""Policies that draw from a posterior."""
+"""Posterior sampling (Thompson sampling)."""

@@ -86,9 +86,9 @@ class DoubleThompson(KernelPolicy):
 
     The four names differ in these points:
 
-    - ``d-ts``: if several arms may be the first one, one of them is drawn at random.
-    - ``d-ts+``: of these arms, the one with the least estimated regret is taken, by the
-      formula in the rule.
+    - ``d-ts``: a tie for the first arm is broken at random.
+    - ``d-ts+``: a tie for the first arm goes to the arm with the least estimated
+      regret, by the formula in the rule.
     - ``pure-d-ts``: there are no confidence bounds, and no arm is excluded. It is there
       for comparison: its regret is linear if a Copeland winner loses to some arm.
     - ``bt-ts``: pure D-TS with the posterior of a Bradley-Terry model.

@@ -1,1 +1,1 @@
-"""Policies of optimism: confidence bounds and their indices."""
+"""Confidence bounds."""

@@ -1,1 +1,1 @@
-"""Policies for weak regret: it is enough that the best arm is one of the two."""
+"""Weak regret: it is enough that one arm of each pair is the best."""
