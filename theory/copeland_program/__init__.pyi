@@ -8,7 +8,6 @@ from .allocation import BottleneckRecord as BottleneckRecord
 from .allocation import Bottlenecks as Bottlenecks
 from .allocation import Sensitivity as Sensitivity
 from .allocation import allocation_table as allocation_table
-from .allocation import one_sided_derivatives as one_sided_derivatives
 from .constraints import Violation as Violation
 from .constraints import candidate_slack as candidate_slack
 from .constraints import constraint_slack as constraint_slack

@@ -11,9 +11,8 @@ constraints, and the same number comes from the dual solution: where x_ij > 0 th
 multipliers of all constraints with the pair add up to c_ij.)
 
 *Kinks.* The optimum is a minimum of linear functions of the prices, concave, and has a
-kink where several allocations, or several winners, are optimal. Each of them gives a
-supergradient in the prices. When the gap of a pair grows, its price falls, and the
-allocations with the most evidence on it count; when it shrinks, those with the least.
+kink where several allocations, or several winners, are optimal. There the derivative
+that any of these allocations gives lies between those to the left and to the right.
 
 *Ties.* At gap 0 a pair changes sides: regrets, winners and constraints jump, and there
 is no derivative. At |g| = 1/2 the divergence has a vertical tangent, and the derivative
@@ -22,19 +21,16 @@ is minus infinity for a pair that carries regret.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import combinations, product
-from typing import TYPE_CHECKING, TypedDict
+from itertools import combinations
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.arguments import (
-    arm_index,
     instance_of,
     integer_from,
-    items_of,
     one_of,
     true_or_false,
 )
@@ -54,12 +50,8 @@ from theory.copeland_program.program_data import (
     matrix_without_ties,
 )
 from theory.divergences import kl_to_half
-from theory.errors import ArgumentError, InvalidPreferenceError
+from theory.errors import InvalidPreferenceError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
-
-if TYPE_CHECKING:
-    from jaxtyping import Float64
-
 
 # The optimal and the efficient exploration program, and that of naming a winner
 SOLVERS = {
@@ -67,11 +59,6 @@ SOLVERS = {
     "ecw": solve_efficient,
     "identify": solve_with_prefixes,
 }
-
-# Prices move by this (relative) to find other optima: a kink so near counts as one.
-_STEP = 1e-5
-# Amounts of evidence that differ by less are equal.
-_EQUAL_EVIDENCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +85,6 @@ class Sensitivity:
         share of the pair for gaps up to 1/4, and more beyond. 0 if the value is 0.
     share : float64 (K, K)
         Part of the value that the pair costs, in [0, 1].
-    unique : bool
-        Whether the optimum is differentiable: one winner and one allocation, up to
-        pairs that cost nothing. Allocations within a relative 1e-5 of the optimum count
-        as optimal too.
     """
 
     program: str
@@ -111,7 +94,6 @@ class Sensitivity:
     derivative: NDArray[np.float64]
     elasticity: NDArray[np.float64]
     share: NDArray[np.float64]
-    unique: bool
 
 
 def sensitivity(
@@ -134,8 +116,8 @@ def sensitivity(
     Returns
     -------
     Sensitivity
-        Derivatives, elasticities, shares, and whether the optimum is differentiable;
-        if not, see `one_sided_derivatives`.
+        Derivatives, elasticities and shares, of one of the optimal allocations if there
+        are several.
 
     Raises
     ------
@@ -144,37 +126,17 @@ def sensitivity(
     ProgramError
         If a solver fails, or its result cannot be certified.
 
-    Notes
-    -----
-    Three programs are solved per best winner: with the prices as they are, and with all
-    of them moved up and down by generic amounts. The optimum is unique if, and up to
-    coincidences only if, all three have the same evidence.
-
     Examples
     --------
     >>> matrix = [[0.5, 0.6, 0.8], [0.4, 0.5, 0.7], [0.2, 0.3, 0.5]]
     >>> result = sensitivity(matrix)
-    >>> result.unique, result.share.round(3)[0]
-    (True, array([0.   , 0.827, 0.173]))
+    >>> result.share.round(3)[0]
+    array([0.   , 0.827, 0.173])
     >>> result.elasticity.round(3)[0]
     array([ 0.   , -1.666, -0.373])
     """
-    best, unit = _best_programs(matrix, program, prices)
-    winner, (instance, chosen) = next(iter(best.items()))
+    instance, winner, chosen, unit = _best_program(matrix, program, prices)
     value, evidence = chosen.certificate.primal_value, chosen.evidence
-    # Symmetric numbers in [1/2, 1) without simple relations, always the same.
-    first, second = np.triu_indices(instance.num_arms, k=1)
-    spread = np.modf(np.abs(np.sin(np.arange(1.0, first.size + 1)) * 1e4))[0]
-    weights = np.full_like(evidence, 0.5)
-    weights[first, second] = weights[second, first] = 0.5 + spread / 2
-    optima = [solved.evidence for _, solved in best.values()]
-    for arm, (part, _) in best.items():
-        for sign in (1, -1):
-            moved = ProgramData(
-                part.gaps, instance.costs * (1 + sign * _STEP * weights)
-            )
-            optima.append(SOLVERS[program](moved, arm).evidence)
-    differs = np.abs(optima - evidence) > _EQUAL_EVIDENCE
     derivative = _times(evidence, _price_slopes(instance))
     spent = instance.costs * evidence
     relative = _times(np.abs(instance.gaps), derivative)
@@ -186,87 +148,13 @@ def sensitivity(
         derivative=unit * derivative,
         elasticity=relative / value if value else 0 * spent,
         share=spent / value if value else 0 * spent,
-        unique=not (differs & (instance.costs > 0)).any(),
     )
 
 
-def one_sided_derivatives(
-    matrix: PreferenceMatrix | ArrayLike,
-    *,
-    program: str = "cw",
-    pairs: Iterable[tuple[int, int]] | None = None,
-    prices: ArrayLike | None = None,
-) -> tuple[Float64[np.ndarray, "K K"], Float64[np.ndarray, "K K"]]:
-    """Compute the derivatives of a constant towards smaller and larger gaps.
-
-    Parameters
-    ----------
-    matrix : PreferenceMatrix or array-like (K, K)
-    program : {"cw", "ecw", "identify"}
-        As for `sensitivity`.
-    pairs : iterable of (int, int), optional
-        The pairs wanted; all by default.
-    prices : array-like (K, K), optional
-        As for `sensitivity`.
-
-    Returns
-    -------
-    left, right : float64 (K, K)
-        Symmetric: rate of change per unit of the gap when it shrinks and when it grows,
-        right <= left <= 0. They differ at a kink of the pair; 0 for pairs not wanted.
-
-    Raises
-    ------
-    InvalidPreferenceError, TieError, ValueError, ProgramError
-        As for `sensitivity`; also if a pair has no two different arms.
-
-    Notes
-    -----
-    For each pair and each best winner two programs are solved, with the price of the
-    pair raised and lowered by a factor of 1e-5. They give the optimal allocations with
-    the least and with the most evidence on that pair, and so the two derivatives.
-
-    Examples
-    --------
-    >>> matrix = [
-    ...     [0.5, 0.2, 0.8, 0.8, 0.8],
-    ...     [0.8, 0.5, 0.2, 0.8, 0.8],
-    ...     [0.2, 0.8, 0.5, 0.8, 0.8],
-    ...     [0.2, 0.2, 0.2, 0.5, 0.6],
-    ...     [0.2, 0.2, 0.2, 0.4, 0.5],
-    ... ]
-    >>> left, right = one_sided_derivatives(matrix, pairs=[(0, 3)])
-    >>> float(left[0, 3]), float(right[0, 3])
-    (0.0, -9.32...)
-    """
-    best, unit = _best_programs(matrix, program, prices)
-    instance, _ = next(iter(best.values()))
-    num_arms = instance.num_arms
-    least, most = np.zeros((2, num_arms, num_arms))
-    for pair in (
-        combinations(range(num_arms), 2) if pairs is None else items_of(pairs, "pairs")
-    ):
-        i, j = (arm_index(arm, num_arms, "pairs") for arm in items_of(pair, "pairs", 2))
-        if i == j:
-            raise ArgumentError("pairs", "must consist of different arms", (i, j))
-        if instance.costs[i, j] == 0:
-            continue
-        amounts = []
-        for (arm, (part, _)), sign in product(best.items(), (1, -1)):
-            costs = instance.costs.copy()
-            costs[i, j] = costs[j, i] = costs[i, j] * (1 + sign * _STEP)
-            moved = SOLVERS[program](ProgramData(part.gaps, costs), arm)
-            amounts.append(moved.evidence[i, j])
-        least[i, j] = least[j, i] = min(amounts)
-        most[i, j] = most[j, i] = max(amounts)
-    slopes = unit * _price_slopes(instance)
-    return _times(least, slopes), _times(most, slopes)
-
-
-def _best_programs(
+def _best_program(
     matrix: PreferenceMatrix | ArrayLike, program: str, prices: ArrayLike | None
-) -> tuple[dict[int, tuple[ProgramData, Solved]], float]:
-    """Solve the program of every winner; return the cheapest, and the unit of costs."""
+) -> tuple[ProgramData, int, Solved, float]:
+    """Return the program of the cheapest winner, and the unit of costs."""
     one_of(program, SOLVERS, "program")
     checked = matrix_without_ties(matrix)
     if program == "identify":
@@ -284,8 +172,8 @@ def _best_programs(
         problems = dict.fromkeys(instance.winners, instance)
     solved = {arm: SOLVERS[program](part, arm) for arm, part in problems.items()}
     values = {arm: part.certificate.primal_value for arm, part in solved.items()}
-    best = cheapest_winners(values)
-    return {arm: (problems[arm], solved[arm]) for arm in best}, unit
+    winner = cheapest_winners(values)[0]
+    return problems[winner], winner, solved[winner], unit
 
 
 def _price_slopes(instance: ProgramData) -> NDArray[np.float64]:
@@ -490,9 +378,6 @@ class Bottlenecks:
         The constant.
     winner : int
         The winner that is cheapest to certify.
-    unique : bool
-        Whether the optimum is differentiable, see
-        `theory.copeland_program.Sensitivity`.
     records : tuple of BottleneckRecord
         Pairs with evidence and regret; ready for JSON, CSV, or a data frame.
     names : tuple of str
@@ -502,7 +387,6 @@ class Bottlenecks:
     program: str
     value: float
     winner: int
-    unique: bool
     records: tuple[BottleneckRecord, ...]
     names: tuple[str, ...]
 
@@ -539,11 +423,6 @@ class Bottlenecks:
         if len(self.records) > most:
             rest = sum(record["share"] for record in self.records[most:])
             lines.append(f"and {len(self.records) - most} more pairs with {rest:.1%}")
-        if not self.unique:
-            lines.append(
-                "More than one allocation is optimal: shares and elasticities are "
-                "those of one of them."
-            )
         return "\n".join(lines)
 
 
@@ -565,7 +444,8 @@ def bottlenecks(
     Returns
     -------
     Bottlenecks
-        Records, and a report.
+        Records, and a report. If several allocations are optimal, they are about one of
+        them.
 
     Raises
     ------
@@ -613,7 +493,6 @@ def bottlenecks(
         program=program,
         value=duals.value,
         winner=duals.winner,
-        unique=duals.unique,
         records=tuple(records),
         names=_names_of(checked),
     )

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from tests.theory.brute_force import quantities
 from tests.theory.matrices import (
     ALL_WIN,
-    CYCLIC,
     GAP,
-    MSLR5,
     MULTISOL,
     SHAPES,
     from_upper,
@@ -29,7 +27,6 @@ from theory import (
     ecw_rmed_constant,
     sensitivity,
 )
-from theory.copeland_program import one_sided_derivatives
 
 SOLVE = {"cw": copeland_lower_bound, "ecw": ecw_rmed_constant}
 
@@ -61,68 +58,18 @@ def test_derivatives_by_differences(name, program):
     scale = abs(result.derivative).max()
     for i, j in combinations(range(len(matrix)), 2):
         before, after = quotients(matrix, i, j, program, here)
-        smooth = pytest.approx(result.derivative[i, j], rel=1e-4, abs=1e-4 * scale)
-        if result.unique:
-            assert before == smooth and after == smooth
-        else:
-            low, high = sorted((before, after))
-            room = 1e-4 * (abs(result.derivative[i, j]) + scale)
-            assert low - room <= result.derivative[i, j] <= high + room
-    assert result.unique or name in ("two losses", "all win") or program == "ecw"
-
-
-@pytest.mark.parametrize("program", SOLVE)
-@pytest.mark.parametrize(
-    "matrix",
-    [
-        MULTISOL,
-        GAP,
-        # Equal prices: the efficient program may use any of them.
-        shaped("one loss", 1, grid=[0.2]),
-        shaped("two losses", 2, grid=[0.1, 0.3]),
-        shaped("condorcet, two levels", 3, grid=[0.2]),
-    ],
-    ids=["multisol", "gap", "one loss", "two losses", "condorcet"],
-)
-def test_kinks_by_differences(matrix, program):
-    left, right = one_sided_derivatives(matrix, program=program)
-    duals = sensitivity(matrix, program=program)
-    here, scale = SOLVE[program](matrix).value, abs(right).max()
-    assert np.array_equal(left, left.T) and np.array_equal(right, right.T)
-    assert (right <= duals.derivative + 1e-9 * scale).all()
-    assert (duals.derivative <= left + 1e-9 * scale).all() and left.max() <= 0
-    for i, j in combinations(range(len(matrix)), 2):
-        before, after = quotients(matrix, i, j, program, here)
-        assert before == pytest.approx(left[i, j], rel=1e-4, abs=1e-4 * scale)
-        assert after == pytest.approx(right[i, j], rel=1e-4, abs=1e-4 * scale)
-    # A kink of a pair is a kink of the optimum.
-    apart = np.abs(left - right).max() > 1e-3 * scale
-    assert not (apart and duals.unique)
+        room = 1e-4 * (abs(result.derivative[i, j]) + scale)
+        # The optimum is concave in the prices, so the slope falls at a kink.
+        assert after <= before + room
+        assert after - room <= result.derivative[i, j] <= before + room
 
 
 def test_known_kinks():
     # Three winners are equally good: a change of the others' pairs does not hurt.
-    left, right = one_sided_derivatives(MULTISOL)
-    assert left[0, 3] == 0 and right[0, 3] < -9
-    assert not sensitivity(MULTISOL).unique
-    # On Gap the efficient program may prove a loss of arm 4 with either superior, the
-    # optimal one has a single solution.
-    assert sensitivity(GAP).unique and not sensitivity(GAP, program="ecw").unique
-    for matrix in (CYCLIC, MSLR5):
-        assert sensitivity(matrix).unique and sensitivity(matrix, program="ecw").unique
-    assert (left <= 0).all()
-
-
-def test_only_the_wanted_pairs():
-    left, right = one_sided_derivatives(GAP, pairs=[(3, 1), (2, 0)])
-    everything = one_sided_derivatives(GAP)
-    wanted = np.zeros((5, 5), dtype=bool)
-    wanted[[1, 3, 0, 2], [3, 1, 2, 0]] = True
-    assert np.array_equal(left, np.where(wanted, everything[0], 0))
-    assert np.array_equal(right, np.where(wanted, everything[1], 0))
-    for pairs in ([(0, 0)], [(0, 5)], [(0, 1.5)]):
-        with pytest.raises(ValueError, match="pairs must"):
-            one_sided_derivatives(GAP, pairs=pairs)
+    here = SOLVE["cw"](MULTISOL).value
+    before, after = quotients(MULTISOL, 0, 3, "cw", here)
+    assert before == pytest.approx(0, abs=1e-3) and after < -9
+    assert after - 1e-3 <= sensitivity(MULTISOL).derivative[0, 3] <= 1e-3
 
 
 @given(st.integers(0, 10**6), st.integers(2, 8), st.sampled_from(["cw", "ecw"]))
@@ -142,8 +89,7 @@ def test_signs_shares_and_relabeling(seed, num_arms, program):
     assert (duals.elasticity >= -2.2 * duals.share - 1e-12)[small].all()
     order = rng.permutation(num_arms)
     turned = sensitivity(matrix[np.ix_(order, order)], program=program)
-    assert turned.unique == duals.unique
-    if duals.unique:
+    if program == "cw":  # One optimum, as all prices differ.
         expected = duals.derivative[np.ix_(order, order)]
         scale = abs(expected).max()
         assert turned.derivative == pytest.approx(expected, rel=1e-6, abs=1e-6 * scale)
@@ -156,15 +102,13 @@ def test_certain_preferences_and_worthless_instances():
     # No evidence on the pair: its gap does not matter, and nothing is nan.
     assert duals.derivative[1, 2] == 0
     assert not np.isnan(duals.elasticity).any()
-    left, right = one_sided_derivatives(order)
-    assert left[0, 1] == right[0, 1] == -math.inf
     nothing = sensitivity(ALL_WIN)
-    assert nothing.value == 0 and nothing.unique
+    assert nothing.value == 0
     for table in (nothing.derivative, nothing.elasticity, nothing.share):
         assert (table == 0).all()
 
 
-@pytest.mark.parametrize("function", [sensitivity, one_sided_derivatives, bottlenecks])
+@pytest.mark.parametrize("function", [sensitivity, bottlenecks])
 def test_errors_of_the_sensitivity(function):
     tied = GAP.copy()
     tied[3, 4] = tied[4, 3] = 0.5
@@ -228,5 +172,5 @@ def test_report():
     short = result.report(limit=2).splitlines()
     assert len(short) == 5 and short[-1].startswith(f"and {len(lines) - 4} more pairs")
     text = bottlenecks(GAP, program="ecw").report()
-    assert "C_E = 1252.51" in text and "More than one allocation is optimal" in text
+    assert "C_E = 1252.51" in text
     assert "0 > 3" in text.splitlines()[2]

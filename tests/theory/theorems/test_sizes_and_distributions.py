@@ -19,7 +19,6 @@ from theory import (
     condorcet_lower_bound,
     copeland_lower_bound,
     ecw_rmed_constant,
-    sensitivity,
 )
 from theory.copeland_program import find_violations
 from theory.theorems import (
@@ -147,16 +146,18 @@ def test_allocations_follow_the_names(seed, num_arms):
     matrix = random_matrix(rng, num_arms)
     order = rng.permutation(num_arms)
     turned = matrix[np.ix_(order, order)]
-    for program, solve in (("cw", copeland_lower_bound), ("ecw", ecw_rmed_constant)):
+    for solve in (copeland_lower_bound, ecw_rmed_constant):
         first, second = solve(matrix), solve(turned)
         values = {order[arm]: value for arm, value in second.value_by_winner.items()}
         assert values == pytest.approx(first.value_by_winner, rel=1e-8)
-        if sensitivity(matrix, program=program).unique:
-            assert first.winner == order[second.winner]
-            # Evidence of pairs that cost nothing may differ.
-            priced = quantities(turned)[2] > 0
-            expected = first.evidence[np.ix_(order, order)]
-            assert second.evidence[priced] == pytest.approx(expected[priced], abs=1e-6)
+        smallest, *rest = sorted(first.value_by_winner.values())
+        if rest and rest[0] <= smallest * (1 + 1e-6):
+            continue  # Several winners are as cheap.
+        assert first.winner == order[second.winner]
+        # Evidence of pairs that cost nothing may differ.
+        priced = quantities(turned)[2] > 0
+        expected = first.evidence[np.ix_(order, order)]
+        assert second.evidence[priced] == pytest.approx(expected[priced], abs=1e-6)
 
 
 # All that do not grow when every gap grows; the regret of a duel must not depend on it.
