@@ -131,7 +131,7 @@ def _found_in(
         return ArgumentError(argument, str(error), value, index=index)
     if not error.rule:
         return type(error)(argument, str(error), value, index=index)
-    # Of a text there may be a copy.
+    # A text may be a copy.
     received = error.value
     same = received is value or (
         type(received) is type(value) is str and received == value

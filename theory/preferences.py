@@ -444,7 +444,7 @@ def require_strong_transitivity(matrix: PreferenceMatrix, bound: str) -> None:
                 f"must have {name} for {bound}; arms {i}, {j}, {k} break it: their "
                 f"gap is {sign} of gap({i}, {j}) = {gaps[i, j]:.10g} and gap({j}, "
                 f"{k}) = {gaps[j, k]:.10g}",
-                # Of P = 0.672 the last digits of P - 1/2 are not what was given.
+                # For P = 0.672 the last digits of P - 1/2 are rounding errors.
                 float(f"{gaps[i, k]:.15g}"),
                 index=(i, k),
             )

@@ -191,7 +191,7 @@ def probability_matrix(
     values: object, argument: str = "values"
 ) -> Float64[np.ndarray, "K K"]:
     """Copy a preference matrix after checking every rule."""
-    # Of float32 numbers, in which an entry and its mirror image need not add up to 1,
+    # For float32 numbers, in which an entry and its mirror image need not add up to 1,
     # 1/2 plus half of their difference; 1/2 where that is within their rounding.
     given = _square(values, argument)
     single = given.dtype == np.float32

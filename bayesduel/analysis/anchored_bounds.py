@@ -101,7 +101,7 @@ def regret_bound(bound: object) -> RegretBound:
     """Return the bound itself; an optimum stands for its ``bound``."""
     from theory import RegretBound
 
-    # Of an optimum under a model, too, whose class is not imported for that.
+    # Also for an optimum under a model; its class is not imported for this.
     inner = bound if isinstance(bound, RegretBound) else getattr(bound, "bound", None)
     if not isinstance(inner, RegretBound):
         rule = "must be theory.RegretBounds, or optima of theory whose cost is a regret"

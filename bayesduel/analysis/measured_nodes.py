@@ -359,7 +359,7 @@ class RunStatistics:
     standard_deviation: Float64[np.ndarray, " checkpoint"]
     # Quantiles of runs at some levels, float64 (level, checkpoint).
     quantiles: Callable[[Sequence[float]], Float64[np.ndarray, "level checkpoint"]]
-    # What is lost between two checkpoints, by their places: the mean and its standard
+    # Regret between two checkpoints, by their indices: the mean and its standard
     # error.
     increase: Callable[[int, int], tuple[float, float]]
 

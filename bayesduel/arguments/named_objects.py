@@ -52,7 +52,7 @@ def default_object(text: str, kind: NamedKind) -> tuple[Any, str]:
         rule = f"there is no module {module!r} for the {kind.noun} {text!r}"
         remedy = "run from the folder that holds it, or install it"
         raise UnknownNameError("text", rule, text, remedy=remedy) from error
-    except Exception as error:  # What a user's file raises when it runs is theirs.
+    except Exception as error:  # A file of a user may raise anything.
         reason = f"{type(error).__name__}: {error}"
         raise _not_imported(module, reason, text, kind) from error
     value = getattr(imported, name, None)

@@ -122,7 +122,7 @@ class _FriendlyGroup(TyperGroup):
         for name in (argument, _PARAMETERS.get(argument, "")):
             if name in known:
                 parameter = known[name]
-                # What stands alone is called as the help shows it.
+                # Positional arguments are called as the help shows them.
                 alone = parameter.param_type_name == "argument"
                 options = [parameter.metavar or name] if alone else parameter.opts
                 return max(options, key=len)
@@ -192,8 +192,8 @@ def _show_dropped(dropped: Any) -> None:
 def run() -> None:
     """Run the command line in a process of its own."""
     own_process()
-    # What is imported stays: to look for garbage among it takes a tenth of a short
-    # command, at the usual 2000 new objects.
+    # Imported modules stay. Looking for garbage among them after every 2000 new
+    # objects would take a tenth of the time of a short command.
     gc.set_threshold(100_000)
     degrade_encodings()
     sys.unraisablehook = _show_dropped

@@ -82,7 +82,7 @@ def quiet_pipes() -> Iterator[None]:
     except BrokenPipeError as error:
         if not any(map(_has_no_reader, (1, 2))):
             raise
-        # What is still in the buffers is thrown away as the program ends.
+        # The contents of the buffers are discarded when the program ends.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for descriptor in filter(_has_no_reader, (1, 2)):
             os.dup2(nowhere, descriptor)

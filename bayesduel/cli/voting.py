@@ -107,7 +107,7 @@ class VoteOptions:
             "ties": () if ties == "" else names_between("--tie-columns", ties),
             "scores": names_between("--scores", self.scores, 2),
             "where": tuple(self.where or ()),
-            # What else a command has.
+            # Further parameters of a command.
             "order_known": given.get("order_known") or None,
             "group": getattr(self, "by", None),
             "contest_covariates": tuple(getattr(self, "contest_covariate", None) or ()),

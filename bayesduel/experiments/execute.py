@@ -514,7 +514,7 @@ def _do_group(
 def _slots(executor: Any) -> int | None:
     """Return how many tasks an executor does at a time; None where it does not say."""
     threads = getattr(getattr(executor, "_client", None), "nthreads", None)
-    if threads is not None:  # Of Dask, whose number of workers may change.
+    if threads is not None:  # Dask, whose number of workers may change.
         try:
             return max(1, sum(threads().values()))
         except (OSError, TimeoutError, ValueError) as error:

@@ -163,7 +163,7 @@ class RunFolder:
         """Remove the files of all chunks, by name."""
         for digest in self.digests():
             (self.path / CHUNKS / f"{digest}{ENDING}").unlink(missing_ok=True)
-        for file in (self.path / OWN / "parts").glob("*"):  # Of an earlier layout.
+        for file in (self.path / OWN / "parts").glob("*"):  # From an old layout.
             if _OLD_PART_NAME.fullmatch(file.name):
                 file.unlink(missing_ok=True)
         for name in (CHUNKS, f"{OWN}/parts"):

@@ -320,7 +320,7 @@ def _repaired(
     total = values + values.T
     deviation = np.abs(total - 1.0)
     single = given.dtype == np.float32
-    # What PreferenceMatrix accepts by itself; such entries are left as they are.
+    # PreferenceMatrix accepts such entries, so they are left as they are.
     wrong = deviation > (FLOAT32_TOLERANCE if single else SYMMETRY_TOLERANCE)
     in_range = (values >= 0).all() and (values <= 1).all()
     if not (in_range and wrong.any() and deviation.max() < _LARGEST_REPAIR):

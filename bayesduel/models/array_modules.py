@@ -129,6 +129,6 @@ def covariate_units(covariates: Values) -> Values:
     xp = namespace(covariates)
     mean = xp.mean(covariates, axis=0, keepdims=True)
     spread = xp.sqrt(xp.mean(xp.square(covariates - mean), axis=0))
-    # Of a constant rounding may leave something.
+    # Rounding may leave a remainder of a constant.
     size = xp.max(xp.abs(covariates), axis=0)
     return xp.where(spread > 1e-12 * size, spread, 1.0)

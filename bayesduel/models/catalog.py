@@ -19,7 +19,7 @@ class Source(NamedTuple):
 
     module: str
     kind: str  # The name of its class.
-    word: str  # What is typed for it; empty for a model of Python alone.
+    word: str  # Its name at the shell; empty for a model of Python alone.
     needs: str  # Beside votes on pairs, as `PreferenceModel.needs` says.
 
     @property

@@ -115,8 +115,8 @@ class ClosedDensity:
 
     coordinates: Any  # Those of a point, such as :class:`Coordinates`.
     num_rows: Any  # How many rows the data have.
-    log_likelihoods: Callable[[Values], Values]  # Of points (..., D).
-    gradient: Callable[..., Values]  # Of the log density at a point, (D,).
+    log_likelihoods: Callable[[Values], Values]  # At points (..., D).
+    gradient: Callable[..., Values]  # Gradient of the log density at a point, (D,).
     hessian: Callable[..., Values]  # (D, D)
 
     @property
@@ -170,7 +170,7 @@ class PairCoordinates(Coordinates):
     # first_advantage, the tie parameter; then utilities, or their residuals.
 
     model: Any = None
-    units: tuple[float, ...] = ()  # Of the covariates of the contest.
+    units: tuple[float, ...] = ()  # Units of the contest's covariates.
     # (K, d) and (d,): covariates of the arms in units of their own, and these.
     covariates: Values | None = None
     covariate_units: Values | None = None
@@ -346,7 +346,7 @@ class PairwiseDensity(ClosedDensity):
         logs = self.model.outcome_logs(difference, tie)
         for counts, log_probability in zip(self.votes.counts.T, logs, strict=True):
             happened = counts > 0
-            # What never happened may be impossible: 0 times minus infinity is nan.
+            # An outcome with no vote may be impossible: 0 times minus infinity is nan.
             always = xp is np and bool(happened.all())
             total = (
                 total
@@ -479,7 +479,7 @@ class PairwiseDensity(ClosedDensity):
         xp, total = namespace(difference), 0.0
         logs = self.model.outcome_logs(difference, tie)
         for number, log_probability in zip(counts.T, logs, strict=True):
-            # What never happened may be impossible: 0 times infinity is nan.
+            # An outcome with no vote may be impossible: 0 times infinity is nan.
             total = total + xp.where(number > 0, log_probability, 0.0 * number) * number
         return total, by
 

@@ -38,15 +38,15 @@ _ROUNDING = 1e-9  # A squared spread that counts as 0, in units of the largest o
 class AttributedChoices:
     """Choices as arrays; the last column is the outside option, where there is one."""
 
-    offered: Bool[Array | np.ndarray, "row outcome"]  # What was on offer.
-    counts: Float[Array | np.ndarray, "row outcome"]  # What was chosen.
+    offered: Bool[Array | np.ndarray, "row outcome"]  # The alternatives on offer.
+    counts: Float[Array | np.ndarray, "row outcome"]  # The choices.
     # Attributes, in ``units``; 0 where an alternative was not on offer.
     design: Float[Array | np.ndarray, "row K d"]
     # Standard deviations of the attributes among the alternatives of a choice.
     units: Float[Array | np.ndarray, " d"]
     # The mean attributes of each alternative where it was on offer, in ``units``.
     usual: Float[Array | np.ndarray, "K d"]
-    person: Int[Array | np.ndarray, " row"]  # Who chose.
+    person: Int[Array | np.ndarray, " row"]  # The person who chose.
     num_arms: int  # K.
     sizes: tuple[tuple[str, int], ...]  # The number of persons.
     # Attributes whose coefficients differ among persons.
@@ -122,7 +122,7 @@ class _ConditionalDensity(ClosedDensity):
 
     @cached_property
     def _design(self) -> Float[np.ndarray, "outcome row D"]:
-        # What utilities are linear in. Outcomes first: sums over them are then sums of
+        # Utilities are linear in these columns. With outcomes first, sums over them add
         # long vectors.
         choices, number = self.choices, self.num_constants
         design = np.asarray(choices.design)
@@ -300,7 +300,7 @@ class ConditionalLogit(PreferenceModel):
         width = data.num_arms + data.outside
         apart = _within_choices(data, data.attributes)
         spread = np.sqrt(np.mean(np.square(apart[offered[:, :width]]), axis=0))
-        # What never differs within a choice says nothing, in whatever unit.
+        # A column that is constant within every choice is not identified.
         size = np.abs(data.attributes).max(axis=(0, 1), initial=0.0)
         units = np.where(spread > 1e-12 * size, spread, np.where(size > 0.0, size, 1.0))
         design = data.attributes / units

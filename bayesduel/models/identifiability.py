@@ -84,7 +84,7 @@ def narrow_covariates(
 ) -> tuple[str, ...]:
     """Say which covariates the prior of their coefficients hardly lets matter."""
     sizes = np.std(covariates, axis=0)
-    # Of a constant, which no factor makes matter, rounding may leave something.
+    # Rounding may leave a remainder of a constant; no factor makes it matter.
     sizes[sizes <= 1e-12 * np.abs(covariates).max(axis=0, initial=0.0)] = 0.0
     setting = f"covariate_scale{option}"
     return _narrow(names, sizes, "standard deviation over arms", scale, setting)
@@ -137,9 +137,9 @@ NO_ORDER = "votes do not tell the advantage of the arm shown first from the rest
 class _Alias(NamedTuple):
     """Changes that offset an effect of size 1: no vote tells the two apart."""
 
-    effects: Float[np.ndarray, " E"]  # Of which the effect itself is 0.
+    effects: Float[np.ndarray, " E"]  # Directions in which the effect itself is 0.
     utilities: Float[np.ndarray, " K"]  # The lowest of connected arms is 0.
-    coefficients: Float[np.ndarray, " d"]  # What utilities are made of, or none.
+    coefficients: Float[np.ndarray, " d"]  # Coefficients of the utilities, or none.
 
 
 def aliases(

@@ -124,7 +124,7 @@ class JudgedBradleyTerry(BradleyTerry):
         from numpyro import distributions as dist
 
         gap, number = super().sample_gap(votes), votes.size("judge")
-        # Of a single judge utilities say it all.
+        # With a single judge, utilities suffice.
         if not self.discrimination or number == 1:
             return gap
         spread = sample(

@@ -47,7 +47,7 @@ class _ChoiceDensity(ClosedDensity):
     def log_likelihoods(self, points: Values) -> Values:
         xp = namespace(points)
         happened = self.choices.counts > 0
-        # What never happened may be impossible: 0 times minus infinity is nan.
+        # An outcome with no vote may be impossible: 0 times minus infinity is nan.
         logs = xp.where(happened, self._logs(points), 0.0)
         return xp.sum(logs * self.choices.counts, axis=(-2, -1))
 

@@ -60,7 +60,7 @@ class Surface(NamedTuple):
     slope: Callable[[Values], tuple[Values, Values]]
     hessian: Callable[[Values], Values]  # Its Hessian (D, D) at a point (D,).
     heights: Callable[[Values], Values]  # Its values at points (n, D).
-    # What shall be 0 at the top, a function that is linear or nearly so: its value and
+    # A function that is 0 at the maximum, and linear or nearly so: its value and
     # gradient at a point (D,). None where one may climb anywhere.
     level: Callable[[Values], tuple[Values, Values]] | None = None
     # The values of that function at points (n, D).

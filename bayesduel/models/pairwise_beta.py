@@ -35,7 +35,7 @@ class BetaPosterior(NamedTuple):
 
     for_first: NDArray[np.float64]
     for_second: NDArray[np.float64]
-    tie: NDArray[np.float64]  # Of the share of ties; empty without ties.
+    tie: NDArray[np.float64]  # For the share of ties; empty without ties.
     no_tie: NDArray[np.float64]
 
     def sample(self, rng: np.random.Generator, num_draws: int) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def _betas(
     num_draws: int,
 ) -> NDArray[np.float64]:
     """Draw from Beta distributions, (draw, pair)."""
-    # Of many arms most pairs have no vote: uniform draws are many times as fast.
+    # With many arms most pairs have no vote, and uniform draws are much faster.
     uniform = (one == 1.0) & (second == 1.0)
     if not uniform.any():
         return rng.beta(one, second, (num_draws, len(one)))

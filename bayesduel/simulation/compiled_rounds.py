@@ -157,7 +157,7 @@ def world_functions(
         write_numbers if several_notions else write_number
     )
     methods["count_wins"] = names["count_wins"]
-    # What makes no arrays need not count references to them, which takes several times
+    # Code that creates no arrays need not count references, which takes several times
     # as long as the work itself. Arrays that a method returns end in `write_costs`.
     functions = loop_functions(kind, methods, contextual=contextual, mark=marked)
     if contextual:
@@ -271,8 +271,8 @@ def _in_bulk() -> tuple[Any, Any]:
 
 def parameters_record(policy: PolicyBase | World) -> np.record:
     """Return the numbers, words and arrays of a policy or world as Numba reads them."""
-    # What is drawn from posteriors is in the state, so these are left out.
-    # What is drawn from posteriors is in the state, so these are left out.
+    # Posteriors are left out, because the state holds their draws.
+    # Posteriors are left out, because the state holds their draws.
     named = [field.name for field in fields(policy)]  # pyright: ignore[reportArgumentType]
     named = [name for name in named if not is_posterior(getattr(policy, name))]
     named = [name for name in named if getattr(policy, name) is not None]

@@ -145,7 +145,7 @@ def _play(
     idle = jnp.minimum(request.exploit_rounds, left)
     rounds = jnp.minimum(request.explore_rounds, left - idle)
     duel = request._replace(exploit_rounds=idle, explore_rounds=rounds)
-    # Of a self-duel a fair coin decides: the diagonal is 1/2.
+    # A fair coin decides a self-duel: the diagonal is 1/2.
     probability = preference[order[duel.first], order[duel.second]]
     won = jax.random.uniform(key_answer, dtype=jnp.float64) < probability
     outcome = Outcome(idle, rounds, jnp.where(won, rounds, 0))
@@ -264,7 +264,7 @@ class ModelStepper(Stepper):
         """Tell the policy of votes, all at once."""
         first, second = pair
         if question is not None and question.note:
-            question = None  # Of an older version, where self-duels were left out.
+            question = None  # From an older version, which left out self-duels.
         memory.round += votes if question is None else 0
         duel, round_ = _DUEL(first, 0, first, second, votes), memory.round
         if question is not None:

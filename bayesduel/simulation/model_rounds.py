@@ -214,7 +214,7 @@ def run_chunk(
     """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``."""
     enable_program_cache()
     orders, words = orders_and_words(environment, runs, seed)
-    # What is left over plays the last run as well: other shapes are compiled.
+    # Spare lanes repeat the last run, because another shape would be compiled.
     rows = np.minimum(np.arange(-(-len(runs) // num_lanes) * num_lanes), len(runs) - 1)
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
     kind, adapter = StraightRuns if manner == STRAIGHT else ModelRuns, _ModelPolicy

@@ -98,8 +98,8 @@ def _take_outcome(monitor: Monitor, pair: int, won: bool) -> bool:
     outcomes, sums = monitor.outcomes, monitor.sums
     window, count = outcomes.shape[1], sums[pair, COUNT]
     slot = count % window
-    # What it replaces leaves the window, and half a window ago another outcome came,
-    # which leaves its newer half.
+    # The oldest outcome leaves the window, and the one of half a window ago leaves its
+    # newer half.
     middle = (slot + window // 2) % window
     if count >= window:
         sums[pair, OLDER] -= outcomes[pair, slot]

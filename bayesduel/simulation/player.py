@@ -761,7 +761,7 @@ class Player:
         if number > 1 and way == LIKELY_ANSWERS:
             return self._with_likely_answers(number, allowed)
         chosen: list[ChosenPair] = []
-        # Of a single pair all questions are about that.
+        # With a single pair, all questions are about it.
         is_one = len(self._active) == 2 or (allowed is not None and allowed.sum() == 2)
         limit = (
             number if is_one else -(-_LARGEST_SHARE[0] * number // _LARGEST_SHARE[1])

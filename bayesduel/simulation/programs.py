@@ -119,6 +119,6 @@ def _add_shared(
     rounds: int,
     idle: int,
 ) -> None:
-    # Of the whole stretch, and drawn always: no checkpoint changes a draw.
+    # Drawn once for the whole stretch, always, so that no checkpoint changes a draw.
     key = raw_bits(rng)
     add_shared_rounds(ledger, progress, played, key, rounds, idle)

@@ -460,7 +460,7 @@ def play(
     """
     num_arms, horizon = len(ledger.plays), ledger.checkpoints[-1]
     # In variables, as compiled code reads an array anew after every write to another.
-    # What is read from outside, also after an exception, is written back at once.
+    # Callers read these numbers, also after an exception, so they are written at once.
     played, clock = int(progress[PLAYED]), int(progress[CLOCK])
     events, checkpoint = int(progress[EVENTS]), next_checkpoint(ledger, progress)
     if events == 0 or begins_anew(monitor):

@@ -259,7 +259,7 @@ class PolicyRuns:
         self._stops = stopping is not None and not isinstance(stopping, CountedWins)
         self._progress = new_progress(len(runs))
         self._place, self._state = 0, None
-        # What plays a policy, and the form in which that knows it.
+        # The function that plays the policy, and the policy as it expects it.
         self._play, self._rule = tables.play, policy
         if self._play is rounds.play and not is_users(type(policy).__module__):
             self._play = _play_quietly

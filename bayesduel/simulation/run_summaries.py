@@ -32,7 +32,7 @@ def summarize(dataset: xr.Dataset) -> xr.Dataset:
         ``first_run`` says which runs these are, with ``num_runs``.
     """
     regret = dataset["regret"].transpose("notion", "run", "checkpoint").to_numpy()
-    # Of contiguous memory, so that the order of summation is that of the runs.
+    # Contiguous memory, so that runs are summed in their order.
     rows = np.ascontiguousarray(np.moveaxis(regret, 1, -1))
     mean = rows.sum(axis=-1) / rows.shape[-1]
     away = rows - mean[..., None]

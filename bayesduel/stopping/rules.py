@@ -252,7 +252,7 @@ def _cost_of_rival(state: EvidenceSoFar, arm: int, rival: int, missing: int) -> 
 implement(EvidenceSoFar, _count_evidence, _look_at_evidence)
 
 
-# What bets on a pair are worth. After w wins and l losses the bet on p > b, b + c = 1,
+# The value of bets on a pair. After w wins and l losses the bet on p > b, b + c = 1,
 # with the mixture Beta(a, a) is worth
 #
 #     E = J(w + a, l + a) / (J(a, a) b^w c^l),   J(x, y) = integral from b to 1 of

@@ -167,8 +167,8 @@ def verify_study(path: str | os.PathLike[str]) -> VerifiedQuestions:
 
 
 def _essence(question: Asked | GoldAsked) -> Asked | GoldAsked:
-    # What of a question is the same on every machine: sums in another order have other
-    # last digits.
+    # Only the parts of a question that are equal on every machine: last digits depend
+    # on the order of sums.
     if isinstance(question, GoldAsked):
         return question
     duel = question.duel

@@ -152,7 +152,7 @@ def said_in_turn(
                 answers.setdefault(judged, []).append((voter, named, unit.number))
     shared: list[dict[str, Said]] = []
     for same in answers.values():
-        if len(same) == 1:  # Of many arms most pairs are.
+        if len(same) == 1:  # With many arms, most pairs occur once.
             continue
         turns: list[dict[str, Said]] = []
         times: Counter[str] = Counter()
@@ -278,7 +278,7 @@ def agreement_of_pairs(shared: Sequence[dict[str, Said]]) -> PairAgreement | Non
     return PairAgreement(alpha, *ends, len(shared), number)
 
 
-# Who prefers a place
+# Preference for a side
 
 
 @dataclass(frozen=True)

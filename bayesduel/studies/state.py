@@ -50,8 +50,8 @@ class Question:
     first_answer: str | None = None  # Perhaps undone.
     answered_by: str | None = None
     seconds: float | None = None  # That the answer took.
-    cost: float | None = None  # Of the answer; what is undone was paid.
-    outcome: str | None = None  # Of one or both answers; "nothing": a contradiction.
+    cost: float | None = None  # Of the answer; paid even if undone.
+    outcome: str | None = None  # Of one or both answers; "nothing" if they contradict.
     withdrawn: bool = False
     beyond: bool = False  # The budget was spent: its answer is no vote. Nor is it
     is_aside: bool = False  # where the judge is set aside,
@@ -114,12 +114,12 @@ class VotesFromElsewhere(NamedTuple):
 class PolicyEvent:
     """A vote, or a question where ``duel`` is None, in the order that a policy sees."""
 
-    number: int  # Of the event by which it asked; once told, that which resolved it.
+    number: int  # Number of the event that asked, later of the one that resolved it.
     duel: dict[str, Any] | None
     first: int = 0
     second: int = 0
     votes: int = 0
-    wins: int = 0  # Of the first arm.
+    wins: int = 0  # Wins of the first arm.
     program: str | None = None
     issued: int = 0  # Votes that judges were asked for.
     resolved: int = 0  # Those of which is known what became of them.

@@ -34,7 +34,7 @@ __all__ = ["read_choices", "read_long_choices", "read_sets", "read_wide_choices"
 
 _LOGGER = logging.getLogger(__name__)
 
-_BETWEEN = "_.-: "  # What may stand between an attribute and an alternative.
+_BETWEEN = "_.-: "  # Separators of an attribute and an alternative.
 _MOST_WORDS = 50  # Different words of an attribute that is no number.
 # Columns of a table that ``Study.export_votes`` has written.
 _OF_A_STUDY = ("shown", "winner", "counts")

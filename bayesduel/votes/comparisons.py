@@ -98,10 +98,10 @@ class VoteRows:
     columns: Mapping[str, NDArray[Any]]  # Numbers, or places among the labels.
     labels: Mapping[str, tuple[str, ...]]
     contest_covariates: tuple[str, ...] = ()
-    name: str = ""  # Of the table that the rows come from,
+    name: str = ""  # The table that the rows come from,
     rows: Any = None  # the number of each there, from 0, int64 (n,),
     read: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # and titles.
-    both_orders: str | None = None  # What is left to be done.
+    both_orders: str | None = None  # The remaining step.
 
     def chosen(self, places: Any, **changes: Any) -> VoteRows:
         """Return the rows at some places."""
@@ -141,7 +141,7 @@ class VoteRows:
         rows = rows.turned(free & (self.first > self.second))
         groups, index = groups_of([rows.first, rows.second, *rows.columns.values()])
         sums = [np.bincount(index, outcome, len(groups)) for outcome in rows.counts.T]
-        # Of no votes bincount returns integers.
+        # Without votes bincount returns integers.
         counts = np.stack(sums, axis=1).astype(np.float64)
         voted = counts.any(axis=1)
         if not voted.all():

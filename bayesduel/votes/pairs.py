@@ -444,7 +444,7 @@ def _counts(
 def _mirrored(rows: VoteRows, form: VoteFormat) -> VoteRows:
     """Look for a table that lists every match from both sides."""
     first, second, names = rows.first, rows.second, rows.arm_names
-    # What counts rows of an arm against itself refuses them.
+    # Rows of an arm against itself are refused elsewhere.
     if form.mirrored == "twice" or form.both_orders or np.any(first == second):
         return rows
     left, right = (np.bincount(arms, minlength=len(names)) for arms in (first, second))

@@ -64,7 +64,7 @@ _SEPARATOR = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
 _LONGEST_HEADER = 2**20  # Characters.
 
-# What may be a decimal comma, and may be a thousand as well.
+# A comma that may be decimal, or separate thousands.
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _GROUPS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+")
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+")
@@ -142,7 +142,7 @@ def _read(source: Any, needed: Needed | None) -> pd.DataFrame:
             raise ComparisonDataError(file.name, rule, None, remedy=remedy) from error
         except ComparisonDataError as error:
             raise error.renamed(file.name, None) from error
-        except Exception as error:  # What a damaged file raises depends on the package.
+        except Exception as error:  # Damaged files raise various errors.
             rule = f"is in the format of {kind}, and cannot be read: {error}"
             raise ComparisonDataError(file.name, rule, str(error)) from error
     else:
@@ -171,7 +171,7 @@ def _unpacked(content: bytes, file: Path) -> bytes:
         stream = lzma.LZMAFile(packed)
     elif content.startswith(_ZSTD):
         try:
-            # Of Python 3.14.
+            # New in Python 3.14.
             from compression import zstd  # pyright: ignore[reportMissingImports]
 
             stream = zstd.ZstdFile(packed)
@@ -278,7 +278,7 @@ def _from_csv(content: bytes, name: str, needed: Needed | None) -> pd.DataFrame:
         unread = _unread(header, needed)
         kinds: Any = {at: "S1" if at in unread else object for at in range(len(header))}
         with warnings.catch_warnings():
-            # Of a first row that is too long pandas leaves out what is too much.
+            # pandas drops the surplus of a first row that is too long.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             # A column more than the header has: a row that is too long fills it.
             frame = pd.read_csv(

@@ -56,7 +56,7 @@ class Basis(NamedTuple):
     columns: Int32[np.ndarray, " R"]
     # Multipliers of the constraints = inverse @ basic prices.
     inverse: Float64[np.ndarray, "R R"]
-    # What a unit of each multiplier takes from every price.
+    # How much a unit of each multiplier takes from every price.
     loads: Int8[np.ndarray, "R K K"]
 
 

@@ -80,7 +80,7 @@ def surviving_prefixes(families: ConstraintFamilies) -> Prefixes:
     s = np.arange(num_arms)[None, :]
     inside = s < largest
     below = inside & (s < smallest)
-    # What costs nothing has an infinite ratio.
+    # A pair that costs nothing has an infinite ratio.
     with np.errstate(divide="ignore", invalid="ignore"):
         at_largest = np.where(inside, (largest - s) / costs, -1.0)
         at_smallest = np.where(below, (smallest - s) / costs, -1.0)

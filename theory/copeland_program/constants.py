@@ -37,7 +37,7 @@ UNIQUE_OPTIMUM = "the best winner and its optimal allocation are unique (not che
 _EQUAL_VALUE = 1e-9
 # The returned evidence is made feasible by scaling; more than this is no rounding.
 _SCALABLE_VIOLATION = 1e-7
-# What `verify` allows between two values, relatively.
+# Relative difference of two values that `verify` allows.
 _VERIFIED = 1e-7
 
 

@@ -205,7 +205,7 @@ def _dual_bound(
                 continue
             mu = np.maximum(np.atleast_1d(_values(constraint)), 0.0)
             reduced[pairs] -= mu
-            # Of the positive parts u, and of t.
+            # Bounds of the positive parts u, and of t.
             bound += np.minimum(multiplier - mu, 0.0).sum()
             bound += min(mu.sum() - size * multiplier, 0.0)
     return float(bound + np.minimum(reduced, 0.0).sum())

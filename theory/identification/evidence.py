@@ -309,7 +309,7 @@ def _least_turned(costs: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, " K"
     least = np.full(num_arms, np.inf)
     for arm in range(num_arms):
         direct = table[:, arm]
-        # Of a rival: its own pairs and those of the arm. The direct one is among them
+        # For a rival: its own pairs and those of the arm. Their direct pair would count
         # twice, and is taken out: the sum of the rest is the largest of these.
         sums = _least_sums(rows, columns, arm, num_arms - 2)
         with np.errstate(invalid="ignore"):  # The arm is no rival of its own.
@@ -343,7 +343,8 @@ def _least_sums(
     rows: _Sorted, columns: _Sorted, arm: int, size: int
 ) -> Float64[np.ndarray, "5 K"]:
     """Return the sums of the least entries of each row and one column together."""
-    # Of ``size`` entries, and of up to four more. How many are of the row is bisected.
+    # Sums of ``size`` entries and up to four more; bisection finds how many are from
+    # the row.
     num_arms = len(rows.entries)
     start = np.arange(num_arms) * (num_arms + 1)
     flat, column = rows.entries.ravel(), columns.entries[arm]

@@ -574,7 +574,7 @@ _MAXIMAL_STEPS = 200
 # Half of Newton's decrement, in units of the constraint "sum >= 1", before a last step:
 # divergences are as far off as its root.
 _DECREMENT = 1e-12
-# Of the largest diagonal entry: pairs that are hardly asked leave directions open.
+# Share of the largest diagonal entry: rarely compared pairs leave directions open.
 _RIDGE = 1e-14
 _ENCLOSURE = 1e-5
 

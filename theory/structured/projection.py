@@ -161,7 +161,7 @@ def _nearest_utilities(
             return directions @ beta
         curved = steps.T @ (link.curvature(p, x)[:, None] * steps)
         way = np.linalg.solve(curved, gradient)
-        # Of no difference more than one unit at once, as the sum is flat far out.
+        # No difference moves by more than one unit at once: the sum is flat far out.
         share = 1.0 / max(1.0, float(np.abs(steps @ way).max()))
         there = total(beta - share * way)
         while there > height + _ROUNDING * (1.0 + height) and share > _ROUNDING:

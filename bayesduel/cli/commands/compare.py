@@ -339,7 +339,7 @@ def _finished(error: KeyboardInterrupt, *, is_part: bool) -> str:
         return _DONE
     if runs := sum(len(chunk.runs) for chunk in chunks):
         return f"{runs} finished runs"
-    # What earlier processes have done of a part is not looked at.
+    # The work of earlier processes on a part is not inspected.
     return _DONE if is_part else "nothing yet"
 
 

@@ -63,7 +63,7 @@ _SAID = {
     "a known horizon": "the number of rounds",
     KNOWN_FEATURES: "features of the arms, fixed or new in every round",
 }
-# What only --json prints: tables have no room for it, or say it above.
+# Printed by --json only: tables have no room for it, or say it above.
 _LEFT_OUT = {
     "policies": ("needs",),
     "pair-worlds": ("source",),
@@ -87,7 +87,7 @@ def _by_needs(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
         key=lambda x: (not x["needs"], KNOWN_FEATURES in x["needs"], x["needs"]),
     ):
         needs = [str(_SAID.get(need, need)) for need in row["needs"]]
-        # What beats all others stays as it is.
+        # A single need stays as it is.
         needs = needs[1:] if len(needs) > 1 and needs[0] == _FIXED else needs
         said = f"They need {' and '.join(needs) or 'nothing'}:"
         by_needs.setdefault(said, []).append(row)

@@ -53,7 +53,7 @@ class Cost(NamedTuple):
 
 def worst_cost(cost: Cost, rule: ChoiceRule, subset_size: int) -> float | None:
     """Return the regret of the worst set of at most k arms, of rules of ours."""
-    # Of a table by looking at all sets; else the worst set is one arm, or the m <= k
+    # A table is searched; otherwise the worst set is one arm, or the m <= k
     # arms with the smallest weights, means or utilities: "preferred" is (m + 1) P(b) +
     # P(0) - 1 in a set of m arms and the best arm b, and P(b), P(0) grow as an arm is
     # replaced by a weaker one.

@@ -49,7 +49,7 @@ class Finding:
     value: str
     good: bool  # False where it speaks against the fit.
     words: str
-    remedy: str = ""  # What to do then.
+    remedy: str = ""  # Advice if it is not good.
     # Of a test, which is not good up to :data:`FALSE_ALARM`; None where nothing was
     # tested.
     p_value: float | None = None

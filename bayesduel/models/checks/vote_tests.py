@@ -290,7 +290,7 @@ class _OrderTest(NamedTuple):
 
 def why_not_tested(posterior: Fit) -> str:
     """Say why votes cannot tell an advantage of the arm shown first; "" if they can."""
-    # Of votes that are no ties, as the test is.
+    # Ties are left out, as in the test.
     votes = posterior.data.without_ties()
     contest = getattr(posterior.model, "contest_covariates", False)
     why = why_order_is_unidentified(votes, contest=contest)

@@ -155,7 +155,7 @@ def to_datatree(
     if posterior.correction is not None:
         stamp["pareto_k"] = posterior.correction.pareto_k
         stamp["importance_resampled"] = int(posterior.correction.resampled)
-    # What ArviZ takes row by row stands in the order of other models' rows.
+    # ArviZ compares models row by row, so all models use the same order of rows.
     order = {row: rows_in_order(posterior)} if unit == "row" else {}
     filled = {
         name: group.isel(order, missing_dims="ignore").assign_attrs(stamp)
@@ -187,7 +187,7 @@ def _used(dataset: xr.Dataset, coords: dict[str, Any]) -> dict[str, Any]:
 
 
 def _observed(posterior: Any) -> xr.DataArray:
-    # What was said in every row.
+    # The answer of every row.
     row, names = rows_of(posterior)
     if isinstance(posterior.arrays, Ballots):
         axes = {row: names, "arm": list(posterior.arm_names)}

@@ -452,7 +452,7 @@ class ModeFit:
             variance = np.einsum("dk,de,ek->k", ways, inverse, ways, optimize=True)
             return np.sqrt(variance), np.zeros(len(variance))
         extras, num_arms = self.coordinates.extras, self.data.num_arms
-        # Of a utility minus the mean of all, by the utility itself.
+        # Derivative of a utility minus the mean of all, by the utility itself.
         share = 1.0 - 1.0 / num_arms
         scaled = share / self.precision.diagonal()[extras:]
         squares = np.zeros(num_arms)

@@ -72,7 +72,7 @@ class Sampled:
     """The result of a method of inference."""
 
     draws: dict[str, np.ndarray]  # Named quantities, (chain, draw, ...).
-    # What is known about each draw, (chain, draw).
+    # Statistics of each draw, (chain, draw).
     sample_stats: dict[str, np.ndarray] = field(default_factory=dict)
     # New draws, where the fitted distribution allows them.
     fresh: Fresh | None = None

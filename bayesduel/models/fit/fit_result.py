@@ -269,7 +269,7 @@ class Fit:
             "arms": rows,
         }
 
-    # Who is best.
+    # The best arm.
 
     @cached_property
     def parts(self) -> list[list[str]]:
@@ -444,7 +444,7 @@ class Fit:
             values, dims=("arm", "opponent"), coords={"arm": names, "opponent": names}
         )
 
-    # What one more vote would teach.
+    # The value of one more vote.
 
     def expected_information(self) -> xr.DataArray:
         """Return how much one more vote on a pair would teach, in nats.

@@ -130,7 +130,7 @@ def _gain(logs: list[np.ndarray], weights: list[np.ndarray]) -> np.ndarray:
     for log_probability, weight in zip(logs, weights, strict=True):
         probability = np.exp(log_probability)
         mean = mean + weight @ probability
-        # What cannot happen has the logarithm minus infinity.
+        # Impossible outcomes have the logarithm minus infinity.
         entropy = entropy - weight @ np.sum(
             probability * np.maximum(log_probability, -1e3), axis=0
         )

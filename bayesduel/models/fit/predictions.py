@@ -100,7 +100,7 @@ def log_probabilities_of_rows(
 ) -> Float[np.ndarray, "... row"]:
     """Add up the log probabilities of all votes of each row."""
     happened = counts > 0
-    # What never happened may be impossible: 0 times minus infinity is no number.
+    # An outcome with no vote may be impossible: 0 times minus infinity is nan.
     return np.sum(counts * np.where(happened, logs, 0.0), axis=-1)
 
 

@@ -99,8 +99,8 @@ def _log_normal(distribution: LaplaceState, squares: Values) -> Values:
 def _log_mixture(
     distribution: LaplaceState, log_normal: Float[np.ndarray, " draw"]
 ) -> Float[np.ndarray, " draw"]:
-    # Of a normal distribution, and to a quarter of Student's t of the same mean and
-    # curvature, given the logarithm of the first.
+    # Log density of a mixture: a normal distribution, and with weight 1/4 a Student's t
+    # of the same mean and curvature, given the logarithm of the first.
     size, share = len(distribution.mode), 1.0 / BLOCKS
     middle = _log_normal(distribution, np.float64(0.0))
     squares = 2.0 * (middle - log_normal)
@@ -472,7 +472,7 @@ class ScaleProposer:
             # With covariates the scale is that of the residuals.
             scaled = named.pop("residual", named["utility"])
             named["standard_utility"] = scaled / scale[:, None]
-            # Of utilities in units of the scale, which are the model's coordinates.
+            # Density of utilities in units of the scale, the model's coordinates.
             lp = joint + free.shape[1] * log_scale
             log_weight = joint - (log_density + log(shares[index]))
             blocks.append((points, lp, log_weight, named))
@@ -502,6 +502,6 @@ def _nodes(
 
 
 def _log_prior(log_scale: np.ndarray, prior_scale: float) -> np.ndarray:
-    # Of the logarithm of a half-normal scale.
+    # Log density of the logarithm of a half-normal scale.
     squares = 0.5 * np.square(np.exp(log_scale) / prior_scale)
     return log_scale - squares + 0.5 * log(2.0 / pi) - log(prior_scale)

@@ -47,7 +47,7 @@ class LaplaceBeliefs(NamedTuple):
 
     votes: VoteTables
     distribution: NormalApproximation
-    # What the model calls the arms of the policy; None where it makes no difference
+    # The model's indices of the policy's arms; None where it makes no difference
     # between arms. Votes and distribution are in the model's order.
     order: Int[Array, " K"] | None
     # Where the chains of :class:`HMC` are.
@@ -135,7 +135,7 @@ class Laplace:
         """Raise ``PolicyParameterError`` where a field or the model does not fit."""
         check_count("newton_steps", self.newton_steps, 1)
         if getattr(self.model, "lacks_features", False) and num_arms is None:
-            return  # What a policy plays on may have them.
+            return  # An instance may have them.
         table = getattr(self.model, "features", None) or self.covariates
         known = len(table) if table is not None else num_arms
         if num_arms is not None and known != num_arms:
@@ -297,7 +297,7 @@ class Laplace:
         from scipy.stats import qmc
 
         size = state.distribution.mode.shape[0]
-        # Of very many dimensions the first ones are even, the others random.
+        # Sobol points for as many dimensions as there are, the others random.
         even = qmc.Sobol(min(size, qmc.Sobol.MAXDIM), rng=np.random.default_rng(0))
         rest = np.random.default_rng(1).random((_NODES, size - even.d))
         shares = np.concatenate([even.random(_NODES), rest], axis=1)

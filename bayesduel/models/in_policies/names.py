@@ -132,7 +132,7 @@ def with_numbers(posterior: Any, changes: dict[str, Any]) -> Any:
 
 
 def _parameters(posterior: Any) -> list[tuple[Any, Any]]:
-    # Who holds it, and the field, of every parameter.
+    # The object and the field of every parameter.
     parameters = []
     for field in fields(posterior):
         value = getattr(posterior, field.name)

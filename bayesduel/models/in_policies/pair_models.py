@@ -151,7 +151,7 @@ class PairModel:
 
     @cached_property
     def _layout(self) -> Any:
-        # What coordinates stand for.
+        # The meaning of the coordinates.
         if self._closed is not None:
             return self._closed
         # NumPyro takes long to import, and a closed form does without.
@@ -230,7 +230,7 @@ class PairModel:
 
     def check(self) -> None:
         """Raise ``PolicyParameterError`` where the model cannot be held by a policy."""
-        # Of arms alike no row is ever made, and of many arms there are millions.
+        # Rows of identical arms are never made; many arms would have millions.
         few = replace(self, num_arms=3) if self.arms_alike else self
         check_held(self.model, lambda: few.arrays)
 

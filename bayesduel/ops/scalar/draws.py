@@ -110,8 +110,8 @@ def waiting_time_and_level(
     rng: Generator, hazard: float, rounds: int
 ) -> tuple[int, bool, float]:
     """Draw, besides, an exponential variable below ``hazard``, which says why."""
-    # What is left of the exponential variable of a waiting time is a further one,
-    # independent of the rounds, unless these took too many of its digits.
+    # The remainder of the exponential variable is another one, independent of the
+    # number of rounds, unless the rounds used too many of its digits.
     idle, happens, left = _waiting_time(rng, hazard, rounds)
     if idle < _MANY_ROUNDS or not happens:
         return idle, happens, left

@@ -25,7 +25,7 @@ from theory.theorems.batch_schedules import MOST_BATCHES, batch_sizes
 class BatchedState(NamedTuple):
     """Counts, the arms that are left, and the batch that is being played."""
 
-    wins: Int[np.ndarray, "K K"]  # Of all batches.
+    wins: Int[np.ndarray, "K K"]  # In all batches.
     leads: Int[np.ndarray, "K K"]  # Wins of i over j minus losses, in this batch.
     active: Bool[np.ndarray, " K"]
     seeds: Bool[np.ndarray, " K"]
@@ -125,7 +125,7 @@ class BatchedPolicy(Policy):
         """Return the number of batches submitted, one cut at the horizon included."""
         return {"batches": int(state.now.batches)}
 
-    # What an algorithm adds
+    # Steps that algorithms replace
 
     def _draw_seeds(self, num_arms: int, rng: Generator) -> Bool[np.ndarray, " K"]:
         return np.zeros(num_arms, dtype=bool)

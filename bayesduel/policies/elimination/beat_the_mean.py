@@ -132,12 +132,12 @@ _NOW = np.dtype(
 
 _ARM = np.dtype(
     [
-        # Of duels with active opponents in which the arm was the first one: those that
+        # Duels with active opponents in which the arm was the first one: those that
         # were asked for, and those whose outcomes are known.
         ("num_asked", np.int64),
         ("duels", np.int64),
         ("wins", np.int64),
-        ("share", np.float64),  # Of wins; 1/2 without duels.
+        ("share", np.float64),  # Share of wins; 1/2 without duels.
         ("is_active", np.int64),
         # Not of the arm: the list of the active ones.
         ("active", np.int64),

@@ -102,7 +102,7 @@ def end_stage(search: Elimination, rng: Generator, level: float, eps: float) -> 
             means[arm] = search.rewards[arm] / stage
             best = max(best, means[arm])
     is_close, number = False, 0
-    if stage > 1:  # Of a single reward the bounds are 0 and 1.
+    if stage > 1:  # With a single reward the bounds are 0 and 1.
         width = level / stage
         lowest = kl_lower(best, width)
         for arm in range(num_arms):
@@ -159,7 +159,7 @@ class ScalableCopelandBanditsState(NamedTuple):
     # Its ``length`` T_r, a float, as its square may be beyond integers, and the rounds
     # that had been played when it had ``begun``.
     epoch: Any
-    alpha_ref: float  # Of the rule "reference"; 0 if the rule is another one.
+    alpha_ref: float  # For the rule "reference"; 0 for other rules.
 
 
 @register("scb", acronym="SCB")

@@ -33,7 +33,7 @@ class Program(NamedTuple):
     beats: Int[np.ndarray, "K K"]  # [i, j]: 1 where i is taken to be better.
     price: Float[np.ndarray, " M"]
     evidence: Float[np.ndarray, " M"]  # The solution.
-    inverse: Float[np.ndarray, "M M"]  # Of the basis, [pair, place].
+    inverse: Float[np.ndarray, "M M"]  # Inverse of the basis, [pair, place].
     # [place]: value of the variable that is in the basis.
     level: Float[np.ndarray, " M"]
     is_set: Int[np.ndarray, " M"]  # [place]: 1 for a set, 0 for what a pair has left.
@@ -361,10 +361,10 @@ class TrackAndStopKernel(NamedTuple):
 
     now: Records
     pairs: Records
-    # Of the duels, for every pair in lexicographic order.
+    # Share of the duels, for every pair in lexicographic order.
     share: Float[np.ndarray, " M"]
     divergence: Float[np.ndarray, " M"]
-    fee: Float[np.ndarray, " M"]  # Of a duel.
+    fee: Float[np.ndarray, " M"]  # Price of a duel.
     program: Program
 
 
@@ -412,7 +412,7 @@ def _lag(state: TrackAndStopKernel, one: int, other: int) -> float:
 def aim(state: TrackAndStopKernel) -> None:
     """Find the optimal shares for the estimates, and the answer that they are for."""
     now, program, num_arms = state.now[0], state.program, len(state.pairs)
-    # Who is ahead in each pair, and what a unit of evidence on it costs.
+    # The leader of each pair, and the cost of a unit of evidence on it.
     for one in range(num_arms):
         for other in range(one + 1, num_arms):
             pair = pair_number(num_arms, one, other)

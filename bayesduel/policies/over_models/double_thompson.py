@@ -191,7 +191,7 @@ class SampledDoubleThompson(ModelRule):
                 second = jnp.argmax(jnp.where(allowed, both[1], -jnp.inf))
                 return jnp.stack([first, second]).astype(jnp.int32)
 
-            # Of all arms the best one, it is the best of those that are allowed.
+            # The best of all arms is also the best of those that are allowed.
             stay = draws.stay[:number] & draws.stay[number:] & bounds.candidates[leader]
             return leader, stay, best_arms
         pairs = self._pairs(rng_key, beliefs, sets, number)

@@ -30,7 +30,7 @@ _NOW = np.dtype(
         ("alpha", np.float64),
         ("beta", np.float64),
         ("num_close", np.int64),  # Pairs whose estimates are, or may be, close to 1/2.
-        ("winner", np.int64),  # Of the last test or program; -1 before.
+        ("winner", np.int64),  # Winner of the last test or program; -1 before.
         # The two smallest numbers of losses, which may be equal.
         ("least", np.int64),
         ("second", np.int64),
@@ -43,7 +43,7 @@ _ARM = np.dtype(
         # Whether the sums, and the order by cost, of its superiors are up to date.
         ("has_sums", np.int64),
         ("has_order", np.int64),
-        # Of the program of one winner: its solution for this rival.
+        # The solution of the winner's program for this rival.
         ("block_size", np.int64),
         ("share", np.float64),
         # Not of the arm, but lists: sums of the smallest evidence on the inferiors of

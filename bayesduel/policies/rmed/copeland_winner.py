@@ -46,7 +46,7 @@ _TOLERANCE = 1e-12  # Relative, as in ``theory.copeland_program._basis``
 _NOW = np.dtype(
     [
         ("resolve_every", np.int64),
-        ("winner", np.int64),  # Of the basis.
+        ("winner", np.int64),  # The winner of the basis.
         ("size", np.int64),  # Constraints of the basis.
         # Whether an estimate changed sides since the host solved it: prices are void
         # until it is asked, even if the estimate changed back.
@@ -76,7 +76,7 @@ class ProgramKernel(NamedTuple):
     columns: Int[np.ndarray, " R"]
     inverse: Float[np.ndarray, "R R"]
     loads: Int8[np.ndarray, "R K*K"]
-    # Of the table, row by row. A duel that leaves all estimates on their sides changes
+    # The table, row by row. A duel that leaves all estimates on their sides changes
     # two rows.
     prices: Float[np.ndarray, " K*K"]
     # The ``directed_allocation`` of the basis at these prices. A pair needs the sum of

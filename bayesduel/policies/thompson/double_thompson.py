@@ -305,7 +305,7 @@ def kernel(
 _NOW = np.dtype(
     [
         *NOW_FIELDS,
-        # What stands still in a run.
+        # Constant during a run.
         ("elimination", np.int64),
         ("ties_by_regret", np.int64),
         ("form", np.int64),
@@ -326,7 +326,7 @@ _ARM = np.dtype(
         ("votes", np.int64),  # Arms that it more likely beats.
         ("is_candidate", np.int64),  # It has the fewest sure losses.
         ("is_leader", np.int64),
-        # What may change the winners of a sample, as the upsets say.
+        # Which flips may change the winners of a sample.
         ("lacking", np.int64),  # Flips that make the upset of the arm; 0: it has none.
         ("upset_rate", np.float64),  # -log P(no upset)
         ("upset_is_known", np.int64),  # The rate is that of now.
@@ -346,7 +346,7 @@ _PAIR = np.dtype(
         ("prior", np.float64),  # [i, j]: pseudo-wins of i over j.
         ("flip_rate", np.float64),  # -log P(no flip); both entries are the same.
         ("win_rate", np.float64),  # [a, i]: -log P(theta_ia <= 1/2): i succeeds.
-        ("remainder", np.float64),  # What ``threshold`` leaves of P(flip).
+        ("remainder", np.float64),  # P(flip) minus ``threshold``.
     ]
 )
 
@@ -496,7 +496,7 @@ def share_idle_rounds(
     for rank in range(count - 1):
         weight = arms[rank].weight
         if rounds > 0 and weight > 0.0:
-            # What is left of the total may be rounded below the next weight.
+            # Rounding may leave a total below the next weight.
             share = binomial(rng, rounds, weight / max(total, weight))
             shares[arms[rank].leader] = share
             rounds -= share

@@ -336,7 +336,7 @@ _PAIR = np.dtype(
         ("favorable", np.float64),  # [i, j]: i beats j in a world that favors i,
         ("unfavorable", np.float64),  # and does not.
         ("divergence", np.float64),
-        ("fee", np.float64),  # Of a duel, where it is not its regret.
+        ("fee", np.float64),  # Price of a duel, unless it is its regret.
         ("price", np.float64),  # Cost over divergence, while a leader is chosen.
         ("worth", np.float64),  # Divergence times (duels + 1)^eta.
         ("steepness", np.float64),  # [i, j], i < j: slopes of all Phi, for a round.

@@ -212,7 +212,7 @@ _NOW = np.dtype(
         ("least_regret", np.float64),  # In wins.
         ("leader", np.int64),
         ("fewest", np.int64),  # Twice the fewest losses of an arm.
-        ("fewest_duels", np.int64),  # Of a pair, when that was last counted.
+        ("fewest_duels", np.int64),  # Of any pair, when last counted.
         ("total", np.float64),  # Sum of the probabilities of all rivals.
     ]
 )
@@ -233,7 +233,7 @@ _PAIR = np.dtype(
         ("favorable", np.float64),  # [i, j]: i beats j in a world that favors i,
         ("unfavorable", np.float64),  # and does not.
         ("divergence", np.float64),
-        ("fee", np.float64),  # Of a duel, where it is not its regret.
+        ("fee", np.float64),  # Price of a duel, unless it is its regret.
         ("price", np.float64),  # Cost over divergence, while a leader is chosen.
     ]
 )
@@ -251,7 +251,7 @@ class RivalDirectedStarKernel(NamedTuple):
     own_wins: Float[np.ndarray, "K N"]
     defeats: Float[np.ndarray, "P N"]
     spare: Float[np.ndarray, "P N"]
-    # Of pairs, [i, j] with i < j: v_e = -log Q_e; d+_e; what a duel gains per regret.
+    # For pairs i < j: v_e = -log Q_e; d+_e; the gain of a duel per unit of regret.
     surprise: Float[np.ndarray, "K K"]
     hopeful: Float[np.ndarray, "K K"]
     gain: Float[np.ndarray, "K K"]

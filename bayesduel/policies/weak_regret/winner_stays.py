@@ -35,7 +35,7 @@ class WinnerStaysState(NamedTuple):
     """The wins and losses of the arms, and the arms of the last round."""
 
     leads: Int[np.ndarray, " K"]  # C: wins minus losses.
-    # Who met last as ``first`` and ``second``, -1 at the start; how far look-ahead
+    # The last duel, ``first`` and ``second``, -1 at the start; how far look-ahead
     # waits, in iterations; and of WS-S the iterations that are over, the self-duels
     # that are still to come, and ``length``, their number in an iteration.
     now: Any

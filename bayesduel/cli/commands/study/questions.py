@@ -44,7 +44,7 @@ def ask(
         print_json([asdict(ticket) for ticket in tickets])
     elif tickets:
         cards = tickets[0].answers
-        # Of a pool, or what was given; whoever reads the questions out needs it.
+        # The context of a pool, or the given one; needed to read the questions out.
         contexts = [_text_of(ticket.context) for ticket in tickets]
         heads = [*cards, "why", *(["context"] if any(contexts) else [])]
         rows = [

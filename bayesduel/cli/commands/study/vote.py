@@ -119,7 +119,7 @@ def _show(ticket: Ticket, files: ArmFiles | None, number: int) -> None:
     panels = []
     for side, arm in ticket.answers.items():
         text = None if files is None else files.text(arm, _LARGEST_TEXT)
-        # Who reads a text need not know whose it is.
+        # Judges who read a text need not know which arm wrote it.
         title, shown = (arm, arm) if text is None else (side, text)
         if len(ticket.shown) > 2:
             title = side
