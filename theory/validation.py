@@ -210,12 +210,12 @@ def probability_matrix(
     mismatch = np.triu(np.abs(array + array.T - 1.0))
     if mismatch.max() > tolerance:
         i, j = np.unravel_index(int(np.argmax(mismatch)), mismatch.shape)
-        one, other = float(array[i, j]), float(array[j, i])
+        first, second = float(array[i, j]), float(array[j, i])
         raise InvalidPreferenceError(
             argument,
             f"must be 1 within {tolerance:.2g} with its mirror image; the worst pair "
-            f"is ({i}, {j}): {one} + {other} = {one + other}",
-            one,
+            f"is ({i}, {j}): {first} + {second} = {first + second}",
+            first,
             index=(int(i), int(j)),
             remedy="correct the entry; nothing is symmetrized silently",
         )

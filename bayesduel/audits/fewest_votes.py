@@ -345,11 +345,11 @@ class Scale:
                 [by_gap * shift + by_tie * more for by_gap, by_tie in scores], axis=1
             )
 
-    def information_of_vote(self, one: int, other: int) -> float:
+    def information_of_vote(self, first: int, second: int) -> float:
         """Return the information of one more vote on a pair about its difference."""
         point = self.mode
         utilities = self.utilities(point)
-        gap = np.array([utilities[one] - utilities[other]])
+        gap = np.array([utilities[first] - utilities[second]])
         tie = np.array([point[0] if self.model.ties else 0.0])
         votes = np.eye(self.counts.shape[1])[:1]
         return float(-self.model.vote_derivatives(votes, gap, tie).gap_gap[0])

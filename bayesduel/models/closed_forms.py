@@ -192,14 +192,14 @@ class PairCoordinates(Coordinates):
         """Apply the transpose of the map to utilities, to vectors (..., K)."""
         return super().pulled(vectors) if self.is_free else vectors[..., :0]
 
-    def of_gap(self, one: int, other: int) -> Float[np.ndarray, " D"]:
+    def of_gap(self, first: int, second: int) -> Float[np.ndarray, " D"]:
         """Return the derivative of a difference of utilities by the coordinates."""
         way, arms = np.zeros(self.size), np.zeros(self.num_arms)
-        arms[one] += 1.0
-        arms[other] -= 1.0
+        arms[first] += 1.0
+        arms[second] -= 1.0
         way[self.extras :] = self.pulled(arms)
         if self.covariates is not None:
-            way[self.leads] = self.covariates[one] - self.covariates[other]
+            way[self.leads] = self.covariates[first] - self.covariates[second]
         return way
 
     def rows(self, votes: Any, points: Values) -> tuple[Values, Values]:
@@ -263,9 +263,9 @@ class CoefficientCoordinates(PairCoordinates):
         """Return points (draw, d) as named quantities."""
         return {"coefficient": points, **super().named(points)}
 
-    def of_gap(self, one: int, other: int) -> Float[np.ndarray, " d"]:
+    def of_gap(self, first: int, second: int) -> Float[np.ndarray, " d"]:
         """Return the derivative of a difference of utilities by the coordinates."""
-        return self.design[one] - self.design[other]
+        return self.design[first] - self.design[second]
 
     def reach(self, step: Values) -> Values:
         """Return the largest change of a utility, seen from their mean."""

@@ -73,15 +73,15 @@ def _betas(
     return draws
 
 
-def _information_of_betas(one: Any, second: Any) -> Any:
-    """Return H(E[p]) - E[H(p)] of p ~ Beta(one, other), in nats."""
+def _information_of_betas(first: Any, second: Any) -> Any:
+    """Return H(E[p]) - E[H(p)] of p ~ Beta(first, second), in nats."""
     from scipy import special
 
-    total = one + second
+    total = first + second
     return sum(
         special.entr(votes / total)
         + votes / total * (special.digamma(votes + 1.0) - special.digamma(total + 1.0))
-        for votes in (one, second)
+        for votes in (first, second)
     )
 
 

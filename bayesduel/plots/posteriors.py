@@ -377,8 +377,8 @@ _POINT = 4.0  # Area of the point of one pair, in square points.
 
 def pair(
     posterior: Fit,
-    one: str,
-    other: str,
+    first: str,
+    second: str,
     *,
     probability: float = 0.9,
     scale: str = "probability",
@@ -386,7 +386,7 @@ def pair(
     names: Mapping[str, str] | None = None,
     width: str | float = "column",
 ) -> StyledFigure:
-    """Draw the posterior of P(one beats other) against what the pair's votes say alone.
+    """Draw the posterior of P(first beats second), and what votes on the pair say.
 
     The line is the posterior under a uniform prior given the votes of this pair only,
     ties aside. A posterior far from it learns about the pair from others: narrower if
@@ -396,14 +396,14 @@ def pair(
     ----------
     posterior : Fit
         A fit to ``Comparisons``.
-    one, other : str
+    first, second : str
         Names of two arms.
     probability : float
         Of the central interval that is written above, beside the probability of winning
-        a vote and the probability that ``one`` is the stronger.
+        a vote and the probability that ``first`` is the stronger.
     scale : {"probability", "elo"}
-        What is drawn: P(one beats other), or how far ``one`` is above on Elo's scale,
-        400 times the decimal logarithm of the odds.
+        What is drawn: P(first beats second), or how far ``first`` is above on Elo's
+        scale, 400 times the decimal logarithm of the odds.
     colors, names : mapping, optional
         Colors of matplotlib by "posterior" and "votes", and what arms are called, by
         their names.
@@ -417,18 +417,18 @@ def pair(
     from scipy.stats import beta
 
     check_pairs(posterior, "pair")
-    for name in (one, other):
+    for name in (first, second):
         if not isinstance(name, str) or name not in posterior.arm_names:
             rule = f"must name arms of the fit, which has {posterior.num_arms}"
             raise FitError("pair", rule, name)
-    if one == other:
-        raise FitError("pair", "must be of two different arms", (one, other))
+    if first == second:
+        raise FitError("pair", "must be of two different arms", (first, second))
     probability, inches = check_probability(probability), style.width_in_inches(width)
     one_of(scale, ("probability", "elo"), "scale", kind=FitError)
     called = shown_names(names, posterior.arm_names, "arms")
     usual = {"posterior": style.BLUE, "votes": style.ORANGE}
     colored = shown_colors(colors, usual, "parts")
-    row, column = posterior.arm_names.index(one), posterior.arm_names.index(other)
+    row, column = posterior.arm_names.index(first), posterior.arm_names.index(second)
     draws = np.concatenate([block[:, row, column] for block in posterior.matrices()])
     won, lost = posterior.data.wins[row, column], posterior.data.wins[column, row]
     tied = posterior.data.ties[row, column]
@@ -461,7 +461,7 @@ def pair(
         axes.yaxis.set_major_locator(MaxNLocator(4))
         axes.set_ylabel("density")
         axes.set_xlim(*reach)
-        arms = short_names((called[one], called[other]))
+        arms = short_names((called[first], called[second]))
         within = f"[{low:.3f}, {high:.3f}]"
         axes.set_xlabel(f"P({arms[0]} beats {arms[1]})")
         if scale == "elo":

@@ -254,10 +254,10 @@ def _extended(text: str, changes: dict[str, Any]) -> str:
     return f"{text}{',' if '=' in text else ':'}{','.join(words)}"
 
 
-def _same(one: PolicyBase, other: PolicyBase) -> bool:
+def _same(first: PolicyBase, second: PolicyBase) -> bool:
     """Say whether results of two policies are of one kind."""
-    kinds = type(one) is type(other) and one.label == other.label
-    return kinds and parameters_json(one) == parameters_json(other)
+    kinds = type(first) is type(second) and first.label == second.label
+    return kinds and parameters_json(first) == parameters_json(second)
 
 
 def settable(policy: PolicyBase) -> dict[str, Any]:

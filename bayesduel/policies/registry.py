@@ -215,6 +215,6 @@ def _change(name: str, value: Any, default: Any) -> list[str]:
     return [] if _same(value, default) else [f"{name}={value}"]
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(first: Any, second: Any) -> bool:
     """Whether two parameters are equal; a wrong one may be an array."""
-    return bool(np.array_equal(one, other))
+    return bool(np.array_equal(first, second))

@@ -76,30 +76,32 @@ def count_ahead(state: Any, first: int, second: int, won: bool, votes: int) -> i
 
 
 @compiled
-def refresh_bounds(state: Any, one: int, other: int, round_: int) -> None:
+def refresh_bounds(state: Any, first: int, second: int, round_: int) -> None:
     """Bring up to date what the bounds of a pair say at ``round_``."""
     now, arms, pairs = state.now[0], state.arms, state.pairs
-    wins, losses = pairs[one, other].wins, pairs[other, one].wins
+    wins, losses = pairs[first, second].wins, pairs[second, first].wins
     until = last_resolved_round(wins, losses, now.alpha, round_)
-    before = pairs[one, other].resolved_until
+    before = pairs[first, second].resolved_until
     if before == until:
         return
-    pairs[one, other].resolved_until = pairs[other, one].resolved_until = until
+    pairs[first, second].resolved_until = pairs[second, first].resolved_until = until
     if before == 0:
-        behind, better = (other, one) if wins > losses else (one, other)
+        behind, better = (second, first) if wins > losses else (first, second)
         pairs[behind, better].eligible = False
         arms[behind].sure_losses += 1
         arms[better].sure_wins += 1
         now.stale = True
     elif until == 0:
         # The wins may be even by now.
-        behind, better = (other, one) if pairs[one, other].eligible else (one, other)
-        pairs[one, other].eligible = pairs[other, one].eligible = True
+        behind, better = (
+            (second, first) if pairs[first, second].eligible else (first, second)
+        )
+        pairs[first, second].eligible = pairs[second, first].eligible = True
         arms[behind].sure_losses -= 1
         arms[better].sure_wins -= 1
         now.stale = True
     was_first = 0 < before == now.next_expiry
-    for arm in (one, other):
+    for arm in (first, second):
         if 0 < before == arms[arm].expiry:
             _find_expiry(state, arm)
         elif until > 0:
@@ -116,8 +118,8 @@ def refresh_bounds(state: Any, one: int, other: int, round_: int) -> None:
 def _find_expiry(state: Any, arm: int) -> None:
     """Find the last round at which the resolved pairs of an arm all still are."""
     state.arms[arm].expiry = NEVER
-    for other in range(state.arms.size):
-        until = state.pairs[arm, other].resolved_until
+    for opponent in range(state.arms.size):
+        until = state.pairs[arm, opponent].resolved_until
         if 0 < until < state.arms[arm].expiry:
             state.arms[arm].expiry = until
 
@@ -139,9 +141,9 @@ def start_upper_bounds(state: Any) -> None:
 
 
 @compiled
-def refresh_upper_bounds(state: Any, one: int, other: int) -> None:
+def refresh_upper_bounds(state: Any, first: int, second: int) -> None:
     """Bring the upper bounds of a pair up to date: u = share + width sqrt(log t)."""
-    forward, backward = state.pairs[one, other], state.pairs[other, one]
+    forward, backward = state.pairs[first, second], state.pairs[second, first]
     duels = float(forward.wins + backward.wins)
     forward.share, backward.share = forward.wins / duels, backward.wins / duels
     forward.width = backward.width = math.sqrt(state.now[0].alpha / duels)

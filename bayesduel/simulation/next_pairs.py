@@ -332,13 +332,11 @@ def _pairs_of_draws(
     """Return pairs of the best arms of two draws of all utilities each."""
     names, mode = fitted.data.arm_names, fitted.utility
     places = {name: at for at, name in enumerate(names)} if has_names else {}
-    closed = _closed(
-        lambda one, other: pair_of(one, other, len(names), places), excluded, answered
-    )
+    closed = _closed(lambda i, j: pair_of(i, j, len(names), places), excluded, answered)
     partners: dict[int, set[int]] = {}
-    for one, other in closed:
-        partners.setdefault(one, set()).add(other)
-        partners.setdefault(other, set()).add(one)
+    for i, j in closed:
+        partners.setdefault(i, set()).add(j)
+        partners.setdefault(j, set()).add(i)
     # Arms of which no pair is left.
     full = [arm for arm, others in partners.items() if len(others) == len(names) - 1]
     if len(full) == len(names):
@@ -366,16 +364,16 @@ def _pairs_of_draws(
     better = ndtr((mode[first] - mode[second]) / apart)
     leader, chosen = int(mode.argmax()), []
     shown: Sequence[Any] = names if has_names else range(len(names))
-    for one, other, share in zip(first.tolist(), second.tolist(), better, strict=True):
-        if leader in (one, other):
-            rival, share = (other, 1.0 - share) if one == leader else (one, share)
+    for i, j, share in zip(first.tolist(), second.tolist(), better, strict=True):
+        if leader in (i, j):
+            rival, share = (j, 1.0 - share) if i == leader else (i, share)
             reason = f"leader {shown[leader]!r} against {shown[rival]!r}, which may be "
             reason += f"better with probability {share:.2g}"
         else:
-            reason = f"{shown[one]!r} against {shown[other]!r}, neither the leader "
-            reason += f"{shown[leader]!r}: {shown[one]!r} is better with probability "
+            reason = f"{shown[i]!r} against {shown[j]!r}, neither the leader "
+            reason += f"{shown[leader]!r}: {shown[i]!r} is better with probability "
             reason += f"{share:.2g}"
-        chosen.append(NextPair(shown[one], shown[other], reason))
+        chosen.append(NextPair(shown[i], shown[j], reason))
     return chosen
 
 

@@ -60,34 +60,36 @@ def summarize(dataset: xr.Dataset) -> xr.Dataset:
     )
 
 
-def join(one: xr.Dataset, other: xr.Dataset) -> xr.Dataset:
+def join(left: xr.Dataset, right: xr.Dataset) -> xr.Dataset:
     """Join summaries of different runs."""
     # Moments by Chan, Golub and LeVeque (1983), which loses no digits of large means.
-    first, second = one.attrs["num_runs"], other.attrs["num_runs"]
+    first, second = left.attrs["num_runs"], right.attrs["num_runs"]
     count = first + second
-    apart = (other["regret_mean"] - one["regret_mean"]).to_numpy()
+    apart = (right["regret_mean"] - left["regret_mean"]).to_numpy()
     products = apart[..., :, None] * apart[..., None, :]
-    one, other = _on_same_bins(one, other)
-    return one.assign(
-        regret_mean=one["regret_mean"] + apart * (second / count),
-        regret_comoment=one["regret_comoment"]
-        + other["regret_comoment"]
+    left, right = _on_same_bins(left, right)
+    return left.assign(
+        regret_mean=left["regret_mean"] + apart * (second / count),
+        regret_comoment=left["regret_comoment"]
+        + right["regret_comoment"]
         + products * (first * (second / count)),
-        regret_minimum=np.minimum(one["regret_minimum"], other["regret_minimum"]),
-        regret_maximum=np.maximum(one["regret_maximum"], other["regret_maximum"]),
-        regret_histogram=one["regret_histogram"] + other["regret_histogram"],
-        recommended=one["recommended"] + other["recommended"],
+        regret_minimum=np.minimum(left["regret_minimum"], right["regret_minimum"]),
+        regret_maximum=np.maximum(left["regret_maximum"], right["regret_maximum"]),
+        regret_histogram=left["regret_histogram"] + right["regret_histogram"],
+        recommended=left["recommended"] + right["recommended"],
     ).assign_attrs(num_runs=count)
 
 
-def _on_same_bins(one: xr.Dataset, other: xr.Dataset) -> tuple[xr.Dataset, xr.Dataset]:
-    bins = [part["bin"].to_numpy() for part in (one, other)]
+def _on_same_bins(
+    first: xr.Dataset, second: xr.Dataset
+) -> tuple[xr.Dataset, xr.Dataset]:
+    bins = [part["bin"].to_numpy() for part in (first, second)]
     wanted = np.arange(
         min(part[0] for part in bins), max(part[-1] for part in bins) + 1
     )
     if all(part.size == wanted.size for part in bins):
-        return one, other
-    return one.reindex(bin=wanted, fill_value=0), other.reindex(
+        return first, second
+    return first.reindex(bin=wanted, fill_value=0), second.reindex(
         bin=wanted, fill_value=0
     )
 

@@ -95,8 +95,8 @@ class StoppingRule(ABC):
 
 
 @by_state
-def count(state: Any, one: int, other: int, won: int, lost: int) -> None:
-    """Take in duels of a pair: how many ``one`` has won, and how many it has lost."""
+def count(state: Any, first: int, second: int, won: int, lost: int) -> None:
+    """Take in duels of a pair: how many ``first`` has won and lost."""
     raise NotImplementedError
 
 
@@ -158,9 +158,9 @@ def _program(name: str) -> Callable[..., StoppingState]:
 
 @compiled
 def _count_and_look(state: Any, wins: Int[Any, "K K"]) -> StoppingState:
-    for one in range(len(wins)):
-        for other in range(one):
-            count(state, one, other, wins[one, other], wins[other, one])
+    for first in range(len(wins)):
+        for second in range(first):
+            count(state, first, second, wins[first, second], wins[second, first])
     return look(state, True)
 
 
@@ -247,17 +247,19 @@ class OneOrOther(NamedTuple):
     other: Any
 
 
-def _count_both(state: OneOrOther, one: int, other: int, won: int, lost: int) -> None:
-    count(state.one, one, other, won, lost)
-    count(state.other, one, other, won, lost)
+def _count_both(
+    state: OneOrOther, first: int, second: int, won: int, lost: int
+) -> None:
+    count(state.one, first, second, won, lost)
+    count(state.other, first, second, won, lost)
 
 
 def _look_at_both(state: OneOrOther, in_full: bool) -> StoppingState:
-    one = look(state.one, in_full)
-    if one.stopped:
-        return one
-    other = look(state.other, in_full)
-    return other if other.stopped else one
+    first = look(state.one, in_full)
+    if first.stopped:
+        return first
+    second = look(state.other, in_full)
+    return second if second.stopped else first
 
 
 implement(OneOrOther, _count_both, _look_at_both)
@@ -305,10 +307,10 @@ class LooksLeft(NamedTuple):
 
 
 def _count_for_look(
-    state: LooksLeft, one: int, other: int, won: int, lost: int
+    state: LooksLeft, first: int, second: int, won: int, lost: int
 ) -> None:
     state.counts[1] += won + lost
-    count(state.rule, one, other, won, lost)
+    count(state.rule, first, second, won, lost)
 
 
 def _look_sometimes(state: LooksLeft, in_full: bool) -> StoppingState:
@@ -334,7 +336,7 @@ def never_stops(num_arms: int) -> NeverStops:
     return NeverStops(np.zeros(1, np.int64))
 
 
-def _ignore(state: NeverStops, one: int, other: int, won: int, lost: int) -> None:
+def _ignore(state: NeverStops, first: int, second: int, won: int, lost: int) -> None:
     pass
 
 

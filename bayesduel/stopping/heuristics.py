@@ -177,13 +177,13 @@ def _new_state(num_arms: int, kind: int, limit: float) -> Shares:
     )
 
 
-def _count(state: Shares, one: int, other: int, won: int, lost: int) -> None:
-    state.wins[one, other] += won
-    state.wins[other, one] += lost
-    state.arms[one].won += won
-    state.arms[other].won += lost
-    state.arms[one].met += won + lost
-    state.arms[other].met += won + lost
+def _count(state: Shares, first: int, second: int, won: int, lost: int) -> None:
+    state.wins[first, second] += won
+    state.wins[second, first] += lost
+    state.arms[first].won += won
+    state.arms[second].won += lost
+    state.arms[first].met += won + lost
+    state.arms[second].met += won + lost
 
 
 def _look(state: Shares, in_full: bool) -> StoppingState:

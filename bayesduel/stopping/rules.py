@@ -151,11 +151,11 @@ class EvidenceSoFar(NamedTuple):
 
 
 def _count_evidence(
-    state: EvidenceSoFar, one: int, other: int, won: int, lost: int
+    state: EvidenceSoFar, first: int, second: int, won: int, lost: int
 ) -> None:
     """Find what a pair is worth, and let the bound follow."""
     now = state.now[0]
-    forward, backward = state.pairs[one, other], state.pairs[other, one]
+    forward, backward = state.pairs[first, second], state.pairs[second, first]
     unknown, prior = forward.unknown, now.prior
     if won + lost + unknown == 0:
         return
@@ -193,13 +193,15 @@ def _look_at_evidence(state: EvidenceSoFar, in_full: bool) -> StoppingState:
     if not in_full and now.bound < now.threshold:
         return conclusion(False, leader, now.bound, now.threshold)
     now.base = 0.0
-    for one in range(num_arms):
-        state.beaten[one] = 0
-        for other in range(num_arms):
-            if other != one:
-                state.beaten[one] += state.pairs[one, other].cost == 0.0
-        for other in range(one):
-            now.base += state.pairs[one, other].better - state.pairs[one, other].cost
+    for first in range(num_arms):
+        state.beaten[first] = 0
+        for second in range(num_arms):
+            if second != first:
+                state.beaten[first] += state.pairs[first, second].cost == 0.0
+        for second in range(first):
+            now.base += (
+                state.pairs[first, second].better - state.pairs[first, second].cost
+            )
     now.bound = -math.inf
     for arm in range(num_arms):
         evidence = now.base + _least_turned(state, arm)
@@ -212,8 +214,8 @@ def _look_at_evidence(state: EvidenceSoFar, in_full: bool) -> StoppingState:
 def _least_turned(state: EvidenceSoFar, arm: int) -> float:
     """Return the least cost at which some rival has more wins than an arm."""
     now, num_arms, least, lost = state.now[0], len(state.pairs), math.inf, 0
-    for other in range(num_arms):
-        lost += other != arm and state.pairs[other, arm].cost == 0.0
+    for opponent in range(num_arms):
+        lost += opponent != arm and state.pairs[opponent, arm].cost == 0.0
     for rival in range(num_arms):
         # Needed are num_arms points, two of them by the pair itself.
         if rival != arm and state.beaten[rival] + lost >= num_arms:
@@ -229,10 +231,13 @@ def _least_turned(state: EvidenceSoFar, arm: int) -> float:
 def _cost_of_rival(state: EvidenceSoFar, arm: int, rival: int, missing: int) -> float:
     """Return the least cost at which a rival has so many points more."""
     smallest, count = state.smallest, 0
-    for other in range(len(state.pairs)):
-        if other == arm or other == rival:
+    for opponent in range(len(state.pairs)):
+        if opponent == arm or opponent == rival:
             continue
-        for cost in (state.pairs[rival, other].cost, state.pairs[other, arm].cost):
+        for cost in (
+            state.pairs[rival, opponent].cost,
+            state.pairs[opponent, arm].cost,
+        ):
             if cost > 0.0 and (count < missing or cost < smallest[count - 1]):
                 index = count if count < missing else count - 1
                 count = max(count, index + 1)
@@ -390,20 +395,20 @@ class PosteriorSoFar(NamedTuple):
 
 
 def _count_posterior(
-    state: PosteriorSoFar, one: int, other: int, won: int, lost: int
+    state: PosteriorSoFar, first: int, second: int, won: int, lost: int
 ) -> None:
     if won + lost == 0:
         return
-    state.wins[one, other] += won
-    state.wins[other, one] += lost
-    won, lost, now = state.wins[one, other], state.wins[other, one], state.now[0]
+    state.wins[first, second] += won
+    state.wins[second, first] += lost
+    won, lost, now = state.wins[first, second], state.wins[second, first], state.now[0]
     above, below = log_bets(won, lost, now.prior, 0.5, now.whole, now.whole)
     # Both sides of 1/2 in proportion to what bets on them are worth.
     odds = math.exp(-abs(above - below))
     larger, smaller = 1.0 / (1.0 + odds), odds / (1.0 + odds)
-    state.probability[one, other] = larger if above > below else smaller
-    state.probability[other, one] = smaller if above > below else larger
-    state.is_old[one] = state.is_old[other] = True
+    state.probability[first, second] = larger if above > below else smaller
+    state.probability[second, first] = smaller if above > below else larger
+    state.is_old[first] = state.is_old[second] = True
 
 
 def _look_at_posterior(state: PosteriorSoFar, in_full: bool) -> StoppingState:
@@ -424,8 +429,8 @@ def _look_at_posterior(state: PosteriorSoFar, in_full: bool) -> StoppingState:
         if state.is_old[arm]:
             state.is_old[arm] = False
             state.score[arm] = 0.0
-            for other in range(num_arms):
-                state.score[arm] += state.probability[arm, other]
+            for opponent in range(num_arms):
+                state.score[arm] += state.probability[arm, opponent]
         if state.score[arm] > state.score[leader]:
             leader = arm
     for rival in range(num_arms):
@@ -435,11 +440,11 @@ def _look_at_posterior(state: PosteriorSoFar, in_full: bool) -> StoppingState:
             tail[needed] = 0.0
         tail[0] = 1.0
         most = 0
-        for other in range(num_arms):
-            if other != rival and other != leader:
+        for opponent in range(num_arms):
+            if opponent != rival and opponent != leader:
                 most += 2
-                _add(tail, state.probability[rival, other], most - 1)
-                _add(tail, state.probability[other, leader], most)
+                _add(tail, state.probability[rival, opponent], most - 1)
+                _add(tail, state.probability[opponent, leader], most)
         direct = state.probability[rival, leader]
         wrong += direct * tail[num_arms - 2] + (1.0 - direct) * tail[num_arms]
     evidence = -math.log(wrong) if wrong > 0.0 else math.inf
@@ -499,7 +504,7 @@ class DuelsLeft(NamedTuple):
     duels: Int[np.ndarray, " 2"]
 
 
-def _spend(state: DuelsLeft, one: int, other: int, won: int, lost: int) -> None:
+def _spend(state: DuelsLeft, first: int, second: int, won: int, lost: int) -> None:
     state.duels[0] += won + lost
 
 

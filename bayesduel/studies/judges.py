@@ -120,7 +120,7 @@ def of_the_same(question: Question, answer: str | None) -> list[tuple[Judged, in
 def of_pairs(question: Question, answer: str | None) -> list[tuple[Judged, int]]:
     """Return what an answer implies of pairs, the best arm before each other one."""
     context, named = _context_of(question), _arms_in(question, answer)
-    preferred = [(arm, other) for arm in named[:1] for other in question.arms]
+    preferred = [(arm, opponent) for arm in named[:1] for opponent in question.arms]
     preferred += [(arm, worst) for worst in named[1:] for arm in question.arms
                   if arm not in named]  # fmt: skip
     return [

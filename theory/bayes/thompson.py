@@ -103,11 +103,11 @@ class DoubleThompsonChoices:
             rivals = [arm for arm in range(NUM_ARMS) if arm != first]
             kinds = {arm: self._kind(wins, arm, first) for arm in rivals}
             stays = np.ones(len(wins))
-            for arm, other in (rivals, rivals[::-1]):
+            for arm, opponent in (rivals, rivals[::-1]):
                 # An arm meets itself with 1/2: to be second takes a sample above.
-                larger = self._larger[kinds[arm], kinds[other]]
+                larger = self._larger[kinds[arm], kinds[opponent]]
                 alone = ahead[:, arm, first]
-                takes = np.where(eligible[:, other, first], larger, alone)
+                takes = np.where(eligible[:, opponent, first], larger, alone)
                 chances[:, first, arm] = eligible[:, arm, first] * takes
                 stays -= chances[:, first, arm]
             chances[:, first, first] = np.maximum(stays, 0.0)
@@ -152,8 +152,8 @@ def _first(
     for signs in product((True, False), repeat=len(PAIRS)):
         probability = np.ones(len(ahead))
         beaten = np.zeros(NUM_ARMS, dtype=np.int8)
-        for (one, other), sign in zip(PAIRS, signs, strict=True):
-            winner, loser = (one, other) if sign else (other, one)
+        for (first, second), sign in zip(PAIRS, signs, strict=True):
+            winner, loser = (first, second) if sign else (second, first)
             probability *= ahead[:, winner, loser]
             beaten[winner] += 1
         votes = np.where(candidate, beaten, -1)

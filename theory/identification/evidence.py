@@ -356,10 +356,10 @@ def _least_sums(
     left = size - below
     sums = [rows.sums.ravel()[start + below] + columns.sums[arm, left]]
     for _ in range(4):
-        one, other = flat[start + below], column[left]
-        sums.append(sums[-1] + np.minimum(one, other))
-        below = np.minimum(below + (one <= other), num_arms)
-        left = np.minimum(left + (one > other), num_arms)
+        first, second = flat[start + below], column[left]
+        sums.append(sums[-1] + np.minimum(first, second))
+        below = np.minimum(below + (first <= second), num_arms)
+        left = np.minimum(left + (first > second), num_arms)
     return np.array(sums)
 
 

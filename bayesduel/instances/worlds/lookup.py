@@ -159,5 +159,5 @@ def world_text(world: WorldBase) -> str:
     return text
 
 
-def _same(one: WorldBase, other: WorldBase) -> bool:
-    return type(one) is type(other) and one.checksum == other.checksum
+def _same(first: WorldBase, second: WorldBase) -> bool:
+    return type(first) is type(second) and first.checksum == second.checksum

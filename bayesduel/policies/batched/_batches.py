@@ -182,7 +182,7 @@ def is_over(state: BatchedState, first: int, second: int, won: Wins) -> bool:
 
 
 def surely_ahead(
-    state: BatchedState, one: int, other: int, radii: float, share: float
+    state: BatchedState, first: int, second: int, radii: float, share: float
 ) -> bool:
     """Say whether an arm beats another by so many radii, or a share of a threshold."""
     # A lead of m radii gamma is N KL > m^2 log(1/delta) = 2 N (m gamma)^2.
@@ -190,8 +190,8 @@ def surely_ahead(
     if not state.by_divergence:
         duels = float(state.now.duels)
         gamma = math.sqrt(level / (2.0 * duels))
-        return state.leads[one, other] > radii * 2.0 * duels * gamma
-    won, lost = state.wins[one, other], state.wins[other, one]
+        return state.leads[first, second] > radii * 2.0 * duels * gamma
+    won, lost = state.wins[first, second], state.wins[second, first]
     if won <= lost:
         return False
     duels = float(won + lost)
@@ -213,10 +213,10 @@ def beaten_by(
 ) -> Bool[np.ndarray, " K"]:
     """Mark every arm that some member beats by so much; see ``surely_ahead``."""
     beaten = np.zeros(len(members), dtype=np.bool_)
-    for one in range(len(members)):
-        for other in range(len(members)):
-            if members[one] and surely_ahead(state, one, other, radii, share):
-                beaten[other] = True
+    for first in range(len(members)):
+        for second in range(len(members)):
+            if members[first] and surely_ahead(state, first, second, radii, share):
+                beaten[second] = True
     return beaten
 
 
@@ -225,10 +225,10 @@ def beating(
 ) -> Bool[np.ndarray, " K"]:
     """Mark every active arm that beats all members by so much."""
     mask = state.active.copy()
-    for one in range(len(members)):
-        for other in range(len(members)):
-            if members[other] and not surely_ahead(state, one, other, radii, share):
-                mask[one] = False
+    for first in range(len(members)):
+        for second in range(len(members)):
+            if members[second] and not surely_ahead(state, first, second, radii, share):
+                mask[first] = False
     return mask
 
 

@@ -148,9 +148,9 @@ def challenge(state: BatchedState, candidate: int) -> None:
     plan(state, np.arange(len(state.active)) == candidate, state.active)
 
 
-def lead(state: BatchedState, one: int, other: int) -> float:
+def lead(state: BatchedState, first: int, second: int) -> float:
     """2 mu - 1 of all duels; without divergences in this batch, times its duels."""
     if not state.by_divergence:
-        return float(state.leads[one, other])
-    won, lost = state.wins[one, other], state.wins[other, one]
+        return float(state.leads[first, second])
+    won, lost = state.wins[first, second], state.wins[second, first]
     return (won - lost) / max(won + lost, 1)

@@ -210,12 +210,12 @@ def _place_of(state: SavageKernel, first: int, second: int) -> int:
 
 
 @compiled
-def _swap(state: SavageKernel, one: int, other: int) -> None:
+def _swap(state: SavageKernel, i: int, j: int) -> None:
     """Exchange two pairs of the list."""
     places = state.list
-    first, second = places[one].first, places[one].second
-    places[one].first, places[one].second = places[other].first, places[other].second
-    places[other].first, places[other].second = first, second
+    first, second = places[i].first, places[i].second
+    places[i].first, places[i].second = places[j].first, places[j].second
+    places[j].first, places[j].second = first, second
 
 
 @compiled

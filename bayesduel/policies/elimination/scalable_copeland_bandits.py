@@ -124,8 +124,12 @@ def end_stage(search: Elimination, rng: Generator, level: float, eps: float) -> 
 def are_signs_known(search: Elimination) -> bool:
     """Say whether all duels of the remaining arms are decided."""
     for arm in range(len(search.remaining)):
-        for other in range(len(search.remaining)):
-            if search.remaining[arm] and other != arm and search.signs[arm, other] == 0:
+        for opponent in range(len(search.remaining)):
+            if (
+                search.remaining[arm]
+                and opponent != arm
+                and search.signs[arm, opponent] == 0
+            ):
                 return False
     return True
 
@@ -140,8 +144,8 @@ def best_arm(
             score = means[arm]
             if is_known:
                 score = 0.0
-                for other in range(len(means)):
-                    score += search.signs[arm, other] > 0
+                for opponent in range(len(means)):
+                    score += search.signs[arm, opponent] > 0
             largest, number, leads = among_largest(rng, score, largest, number)
             if leads:
                 best = arm

@@ -155,9 +155,9 @@ def follow_mode(
         inverse = inverted(curvature)
         step, largest = np.zeros(num_arms), 0.0
         for arm in range(num_arms):
-            for other in range(num_arms):
-                covariance[arm, other] = inverse[arm, other]
-                step[arm] += inverse[arm, other] * slope[other]
+            for opponent in range(num_arms):
+                covariance[arm, opponent] = inverse[arm, opponent]
+                step[arm] += inverse[arm, opponent] * slope[opponent]
             largest = max(largest, abs(step[arm]))
         if largest < _SMALL:
             return
@@ -176,12 +176,12 @@ def derivatives(
     for arm in range(num_arms):
         slope[arm] -= utilities[arm] / scale**2
         curvature[arm, arm] += 1.0 / scale**2
-        for other in range(num_arms):
-            if other == arm:
+        for opponent in range(num_arms):
+            if opponent == arm:
                 continue
-            gap = utilities[arm] - utilities[other]
-            duels = wins[arm, other] + wins[other, arm]
-            slope[arm] += wins[arm, other] - duels / (1.0 + math.exp(-gap))
+            gap = utilities[arm] - utilities[opponent]
+            duels = wins[arm, opponent] + wins[opponent, arm]
+            slope[arm] += wins[arm, opponent] - duels / (1.0 + math.exp(-gap))
             curvature[arm, arm] += duels * information(gap)
-            curvature[arm, other] -= duels * information(gap)
+            curvature[arm, opponent] -= duels * information(gap)
     return slope, curvature

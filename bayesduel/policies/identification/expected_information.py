@@ -143,13 +143,13 @@ def init(state: InformationKernel, rng: Generator) -> None:
 @compiled
 def _refresh(pairs: Records, i: int, j: int) -> None:
     """Find H(E[p]) - E[H(p)], p the probability of the pair (i, j), i < j."""
-    one = pairs[i, j].wins + pairs[i, j].prior
-    other = pairs[j, i].wins + pairs[j, i].prior
-    total = one + other
+    first = pairs[i, j].wins + pairs[i, j].prior
+    second = pairs[j, i].wins + pairs[j, i].prior
+    total = first + second
     whole = digamma(total + 1.0) - math.log(total)
-    forward = digamma(one + 1.0) - math.log(one)
-    backward = digamma(other + 1.0) - math.log(other)
-    pairs[i, j].gain = (one * forward + other * backward) / total - whole
+    forward = digamma(first + 1.0) - math.log(first)
+    backward = digamma(second + 1.0) - math.log(second)
+    pairs[i, j].gain = (first * forward + second * backward) / total - whole
 
 
 @compiled

@@ -61,17 +61,18 @@ def new_program(num_arms: int) -> Program:
 
 
 @compiled
-def pair_number(num_arms: int, one: int, other: int) -> int:
+def pair_number(num_arms: int, first: int, second: int) -> int:
     """Return the place of a pair in lexicographic order."""
-    low, high = min(one, other), max(one, other)
+    low, high = min(first, second), max(first, second)
     return low * num_arms - low * (low + 1) // 2 + high - low - 1
 
 
 @compiled
-def set_sign(program: Program, one: int, other: int, one_beats: int) -> None:
+def set_sign(program: Program, first: int, second: int, first_beats: int) -> None:
     """Say which of two arms is better; another sign than before ends the basis."""
-    if program.beats[one, other] != one_beats or program.beats[other, one] == one_beats:
-        program.beats[one, other], program.beats[other, one] = one_beats, 1 - one_beats
+    beats = program.beats
+    if beats[first, second] != first_beats or beats[second, first] == first_beats:
+        beats[first, second], beats[second, first] = first_beats, 1 - first_beats
         program.solved_for[0] = -1
 
 
@@ -159,15 +160,15 @@ def _sort_nearest(program: Program, winner: int, rival: int) -> tuple[int, int]:
     """Order the pairs that a rival could turn, but for the direct one, by evidence."""
     num_arms, count = len(program.beats), 0
     missing = num_arms - 2 * program.beats[rival, winner]
-    for other in range(num_arms):
-        if other == rival or other == winner:
+    for second in range(num_arms):
+        if second == rival or second == winner:
             continue
         for side in range(2):
-            one, two = (rival, other) if side == 0 else (other, winner)
-            if program.beats[one, two]:
+            first, two = (rival, second) if side == 0 else (second, winner)
+            if program.beats[first, two]:
                 missing -= 1
                 continue
-            pair = pair_number(num_arms, one, two)
+            pair = pair_number(num_arms, first, two)
             position = count
             count += 1
             while position > 0 and _before(
@@ -180,10 +181,10 @@ def _sort_nearest(program: Program, winner: int, rival: int) -> tuple[int, int]:
 
 
 @compiled
-def _before(program: Program, one: int, other: int) -> bool:
-    if program.evidence[one] != program.evidence[other]:
-        return program.evidence[one] < program.evidence[other]
-    return program.price[one] > program.price[other]
+def _before(program: Program, first: int, second: int) -> bool:
+    if program.evidence[first] != program.evidence[second]:
+        return program.evidence[first] < program.evidence[second]
+    return program.price[first] > program.price[second]
 
 
 @compiled
@@ -383,28 +384,28 @@ def choose(state: TrackAndStopKernel, rng: Generator, round_: int) -> Duel:
 def _next_pair(state: TrackAndStopKernel) -> tuple[int, int]:
     num_arms, duels = len(state.pairs), state.now[0].duels
     first, second, least, most = 0, 1, math.inf, -math.inf
-    for one in range(num_arms):
-        for other in range(one + 1, num_arms):
-            played = state.pairs[one, other].wins + state.pairs[other, one].wins
+    for arm in range(num_arms):
+        for rival in range(arm + 1, num_arms):
+            played = state.pairs[arm, rival].wins + state.pairs[rival, arm].wins
             if played < least:
-                first, second, least = one, other, played
+                first, second, least = arm, rival, played
     if least < max(1.0, math.sqrt(duels) - 0.5 * state.share.size):
         return first, second
-    for one in range(num_arms):
-        for other in range(one + 1, num_arms):
-            most = max(most, _lag(state, one, other))
-    for one in range(num_arms):
-        for other in range(one + 1, num_arms):
-            if _lag(state, one, other) >= most - EQUAL_LAGS:
-                return one, other
+    for arm in range(num_arms):
+        for rival in range(arm + 1, num_arms):
+            most = max(most, _lag(state, arm, rival))
+    for arm in range(num_arms):
+        for rival in range(arm + 1, num_arms):
+            if _lag(state, arm, rival) >= most - EQUAL_LAGS:
+                return arm, rival
     return first, second
 
 
 @compiled
-def _lag(state: TrackAndStopKernel, one: int, other: int) -> float:
+def _lag(state: TrackAndStopKernel, first: int, second: int) -> float:
     """Return how many duels a pair is behind its share."""
-    played = state.pairs[one, other].wins + state.pairs[other, one].wins
-    share = state.share[pair_number(len(state.pairs), one, other)]
+    played = state.pairs[first, second].wins + state.pairs[second, first].wins
+    share = state.share[pair_number(len(state.pairs), first, second)]
     return state.now[0].duels * share - played
 
 
@@ -413,14 +414,14 @@ def aim(state: TrackAndStopKernel) -> None:
     """Find the optimal shares for the estimates, and the answer that they are for."""
     now, program, num_arms = state.now[0], state.program, len(state.pairs)
     # The leader of each pair, and the cost of a unit of evidence on it.
-    for one in range(num_arms):
-        for other in range(one + 1, num_arms):
-            pair = pair_number(num_arms, one, other)
-            won, lost = state.pairs[one, other].wins, state.pairs[other, one].wins
+    for first in range(num_arms):
+        for second in range(first + 1, num_arms):
+            pair = pair_number(num_arms, first, second)
+            won, lost = state.pairs[first, second].wins, state.pairs[second, first].wins
             state.divergence[pair] = expected_divergence(won + 1.0, lost + 1.0)
             tilt = 1.0 + MOST_TILT * math.sin(pair + 1.0)
             program.price[pair] = state.fee[pair] * tilt / state.divergence[pair]
-            set_sign(program, one, other, int(won >= lost))
+            set_sign(program, first, second, int(won >= lost))
     best, cheapest = -1, math.inf
     for arm in range(len(state.pairs)):
         if _is_winner(program, arm):
@@ -444,11 +445,11 @@ def aim(state: TrackAndStopKernel) -> None:
 def _is_winner(program: Program, arm: int) -> bool:
     """Say whether no arm beats more others."""
     own_count, most = 0, 0
-    for one in range(len(program.beats)):
+    for first in range(len(program.beats)):
         beaten = 0
-        for other in range(len(program.beats)):
-            beaten += program.beats[one, other]
-        own_count = beaten if one == arm else own_count
+        for second in range(len(program.beats)):
+            beaten += program.beats[first, second]
+        own_count = beaten if first == arm else own_count
         most = max(most, beaten)
     return own_count == most
 

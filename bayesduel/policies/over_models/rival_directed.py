@@ -121,8 +121,8 @@ class SampledRivals(ModelRule):
         """Return the pair that tells most per cost of whether the rival is level."""
         # The leader twice where there is no rival.
         worlds = [
-            self.posterior.level_world(beliefs, leader, other).preference
-            for other in (leader, rival)
+            self.posterior.level_world(beliefs, leader, second).preference
+            for second in (leader, rival)
         ]
         gains = divergence(*worlds)
         apart = (gains > _LEAST_GAIN).at[leader, rival].set(True)
@@ -131,12 +131,12 @@ class SampledRivals(ModelRule):
         if self.costs_regret:
             utility = self.posterior.utilities(beliefs)
             gains = gains / estimated_regret(utility, leader)
-        one, other = np.triu_indices(len(gains), 1)
-        gain = gains[one, other]
+        first, second = np.triu_indices(len(gains), 1)
+        gain = gains[first, second]
         key_tie, key_order = jax.random.split(rng_key)
         best = gain >= jnp.max(gain) * (1.0 - EQUAL_GAINS)
         index = choose_among(jax.random.uniform(key_tie, dtype=jnp.float64), best)
-        pair = jnp.stack([jnp.asarray(one)[index], jnp.asarray(other)[index]])
+        pair = jnp.stack([jnp.asarray(first)[index], jnp.asarray(second)[index]])
         pair = jnp.where(jax.random.bernoulli(key_order), pair, pair[::-1])
         pair = jnp.where(rival == leader, leader, pair.astype(jnp.int32))
         return pair[0], pair[1]

@@ -124,12 +124,12 @@ def count(state: Any, first: int, second: int, won: bool) -> None:
 
 
 @compiled
-def cost(state: Any, one: int, other: int) -> float:
+def cost(state: Any, first: int, second: int) -> float:
     """Return the price of one unit of evidence on a pair that is not tied."""
     arms = state.arms
-    losses = arms[one].losses + arms[other].losses - 2 * state.now[0].least
+    losses = arms[first].losses + arms[second].losses - 2 * state.now[0].least
     regret = losses / (2.0 * (arms.size - 1))
-    return regret / state.pairs[one, other].divergence
+    return regret / state.pairs[first, second].divergence
 
 
 @compiled

@@ -153,17 +153,17 @@ def _lay_out(state: Any, arm: int) -> None:
     """Compute prices and blocks of an arm; which pairs have some does not change."""
     program, num_arms = state.program, state.arms.size
     winner, row, number = program.now[0].winner, arm * num_arms, 0
-    for other in range(num_arms):
-        gap = state.pairs[arm, other].gap
+    for opponent in range(num_arms):
+        gap = state.pairs[arm, opponent].gap
         if arm == winner and gap > 0.0:
-            program.prices[row + other] = _tilted(state, arm, other)
-            program.blocks[arm, other] = program.amounts[arm, other]
-        elif arm != winner and other != winner and gap < 0.0:
-            index, price = number, _tilted(state, arm, other)
+            program.prices[row + opponent] = _tilted(state, arm, opponent)
+            program.blocks[arm, opponent] = program.amounts[arm, opponent]
+        elif arm != winner and opponent != winner and gap < 0.0:
+            index, price = number, _tilted(state, arm, opponent)
             while index > 0 and _tilted(state, arm, program.order[index - 1]) > price:
                 program.order[index] = program.order[index - 1]
                 index -= 1
-            program.order[index] = other
+            program.order[index] = opponent
             number += 1
     total = 0.0
     for index in range(number):
@@ -174,8 +174,8 @@ def _lay_out(state: Any, arm: int) -> None:
 
 
 @compiled
-def _tilted(state: Any, one: int, other: int) -> float:
-    return cost(state, one, other) * state.program.tilts[one, other]
+def _tilted(state: Any, first: int, second: int) -> float:
+    return cost(state, first, second) * state.program.tilts[first, second]
 
 
 @compiled

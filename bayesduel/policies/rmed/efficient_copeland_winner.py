@@ -317,27 +317,27 @@ def _solve_block(state: CopelandKernel, winner: int, rival: int, excess: int) ->
 def _order_superiors(state: CopelandKernel, arm: int) -> None:
     """Order the superiors of an arm by their cost, equal ones by their number."""
     row, number = state.pairs[arm], 0
-    for other in range(state.arms.size):
-        if row[other].gap < 0.0:
-            price, index = cost(state, arm, other), number
+    for opponent in range(state.arms.size):
+        if row[opponent].gap < 0.0:
+            price, index = cost(state, arm, opponent), number
             while index > 0 and cost(state, arm, row[index - 1].superior) > price:
                 row[index].superior = row[index - 1].superior
                 index -= 1
-            row[index].superior = other
+            row[index].superior = opponent
             number += 1
     state.arms[arm].has_order = True
 
 
 @compiled
-def _wanted(state: CopelandKernel, one: int, other: int) -> float:
+def _wanted(state: CopelandKernel, first: int, second: int) -> float:
     """Return the evidence per unit of log t that the program asks of a pair."""
     arms, winner = state.arms, state.now[0].winner
-    gap = state.pairs[one, other].gap
-    if (one == winner and gap > 0.0) or (other == winner and gap < 0.0):
+    gap = state.pairs[first, second].gap
+    if (first == winner and gap > 0.0) or (second == winner and gap < 0.0):
         return 1.0
-    if one == winner or other == winner or gap == 0.0:
+    if first == winner or second == winner or gap == 0.0:
         return 0.0
-    rival, superior = (one, other) if gap < 0.0 else (other, one)
+    rival, superior = (first, second) if gap < 0.0 else (second, first)
     left, index = arms[rival].block_size, 0
     while left > 0:
         if state.pairs[rival, index].superior == superior:

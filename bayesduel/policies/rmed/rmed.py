@@ -387,10 +387,13 @@ def _opponent(state: RMEDKernel, arm: int, round_: int) -> int:
     if unbeaten or state.arms[arm].num_unbeaten == 0:
         return best
     worst = -1
-    for other in range(state.arms.size):
-        if other != arm:
-            if worst < 0 or state.pairs[arm, other].gap < state.pairs[arm, worst].gap:
-                worst = other
+    for opponent in range(state.arms.size):
+        if opponent != arm:
+            if (
+                worst < 0
+                or state.pairs[arm, opponent].gap < state.pairs[arm, worst].gap
+            ):
+                worst = opponent
     return worst
 
 
@@ -415,13 +418,13 @@ def _target(state: RMEDKernel, arm: int) -> int:
     now, arms, best = state.now[0], state.arms, state.now[0].best
     row = state.pairs[arm]
     has_target = False
-    for other in range(arms.size):
-        arms[other].cost = math.inf
-        if row[other].gap < 0.0:
+    for opponent in range(arms.size):
+        arms[opponent].cost = math.inf
+        if row[opponent].gap < 0.0:
             has_target = True
-            regret = state.pairs[best, arm].gap + state.pairs[best, other].gap
+            regret = state.pairs[best, arm].gap + state.pairs[best, opponent].gap
             regret = max(regret, now.numerator_floor)
-            arms[other].cost = regret / row[other].divergence
+            arms[opponent].cost = regret / row[opponent].divergence
     return lowest(arms.cost) if has_target else _NOBODY
 
 
@@ -486,9 +489,9 @@ def _learn(state: RMEDKernel, first: int, second: int, won: bool) -> None:
 def _refresh_evidence_against(state: RMEDKernel, arm: int) -> None:
     """Add up I_i and count the arms behind it: those that ``arm`` does not beat."""
     total, number = 0.0, 0
-    for other in range(state.arms.size):
-        pair = state.pairs[arm, other]
-        if other != arm and pair.gap <= 0.0:
+    for opponent in range(state.arms.size):
+        pair = state.pairs[arm, opponent]
+        if opponent != arm and pair.gap <= 0.0:
             total += pair.evidence
             number += 1
     state.arms[arm].against, state.arms[arm].num_unbeaten = total, number

@@ -197,8 +197,8 @@ class RecursiveMaxMinUCB(WinsPolicy):
         wins, value = state.wins, np.zeros(len(state.wins))
         for arm in range(len(wins)):
             won, lost = 0, 0
-            for other in range(len(wins)):
-                won, lost = won + wins[arm, other], lost + wins[other, arm]
-                value[arm] += wins[arm, other] > wins[other, arm]
+            for opponent in range(len(wins)):
+                won, lost = won + wins[arm, opponent], lost + wins[opponent, arm]
+                value[arm] += wins[arm, opponent] > wins[opponent, arm]
             value[arm] += won / (won + lost + 1.0)
         return top(rng, value, state.size)

@@ -40,11 +40,11 @@ def rounds_before_event(
 def least_compared(state: Any) -> tuple[int, int, int]:
     """Return the first pair with the fewest duels, and their number."""
     first, second, least = 0, 1, state.pairs[0, 1].wins + state.pairs[1, 0].wins
-    for one in range(state.arms.size):
-        for other in range(one + 1, state.arms.size):
-            duels = state.pairs[one, other].wins + state.pairs[other, one].wins
+    for arm in range(state.arms.size):
+        for rival in range(arm + 1, state.arms.size):
+            duels = state.pairs[arm, rival].wins + state.pairs[rival, arm].wins
             if duels < least:
-                first, second, least = one, other, duels
+                first, second, least = arm, rival, duels
     return first, second, least
 
 
@@ -90,8 +90,8 @@ def find_costs(state: Any, count: int) -> float:
 @compiled
 def _strict_losses(state: Any, arm: int) -> int:
     count = 0
-    for other in range(state.arms.size):
-        count += state.pairs[arm, other].lead < 0
+    for opponent in range(state.arms.size):
+        count += state.pairs[arm, opponent].lead < 0
     return count
 
 
@@ -137,15 +137,15 @@ def _block_cost(state: Any, winner: int, rival: int, excess: int) -> float:
 
 
 @compiled
-def refresh_after(state: Any, leader: int, one: int, other: int) -> None:
+def refresh_after(state: Any, leader: int, first: int, second: int) -> None:
     """Find how likely each rival is, after a duel that leaves this leader."""
     if leader != state.now[0].leader:
         state.now[0].leader = leader
         refresh_everything(state)
-    elif leader in (one, other):
+    elif leader in (first, second):
         _refresh_defeats(state)
     else:
-        for rival in (one, other):
+        for rival in (first, second):
             _refresh_own_wins(state, rival)
             _refresh_probability(state, rival)
         _refresh_total(state)

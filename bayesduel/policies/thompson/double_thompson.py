@@ -830,9 +830,9 @@ def _keep_least_regret(state: DoubleThompsonKernel, rng: Generator) -> None:
             # How far theta_ij is from 1/2, given its sign.
             above = (state.trails[i, j] > 0) == flipped(state, i, j)
             first, second = (i, j) if above else (j, i)
-            one, other = state.pairs[first, second], state.pairs[second, first]
+            forward, backward = state.pairs[first, second], state.pairs[second, first]
             offset = offset_above_half(
-                one.wins + one.prior, other.wins + other.prior, rng
+                forward.wins + forward.prior, backward.wins + backward.prior, rng
             )
             term = loss / max(kl_to_half(offset), _SMALLEST_DIVERGENCE)
             arms[rank].weight += term
@@ -921,8 +921,8 @@ def best_challenger(
     if count > 1:
         for rank in range(count):
             i = state.arms[rank].listed
-            one, other = state.pairs[i, first], state.pairs[first, i]
-            won, lost = one.wins + one.prior, other.wins + other.prior
+            forward, backward = state.pairs[i, first], state.pairs[first, i]
+            won, lost = forward.wins + forward.prior, backward.wins + backward.prior
             offset = offset_above_half(won, lost, rng)
             largest, number, leads = among_largest(rng, offset, largest, number)
             if leads:
@@ -934,9 +934,9 @@ def best_challenger(
 
 
 @compiled
-def refresh_tail(state: DoubleThompsonKernel, one: int, other: int) -> None:
+def refresh_tail(state: DoubleThompsonKernel, first: int, second: int) -> None:
     """Bring up to date what the samples of a pair do."""
-    i, j = min(one, other), max(one, other)
+    i, j = min(first, second), max(first, second)
     forward, backward = state.pairs[i, j], state.pairs[j, i]
     won, lost = forward.wins + forward.prior, backward.wins + backward.prior
     small = half_tail(won, lost, state.tails)
@@ -970,9 +970,9 @@ def count_duel(
     state.pairs[winner, loser].wins += 1
     refresh_tail(state, first, second)
     # A pair with a leader belongs to a leader, any other to either arm.
-    one, other = state.arms[first], state.arms[second]
-    one.upset_is_known &= other.is_leader > one.is_leader
-    other.upset_is_known &= one.is_leader > other.is_leader
+    arm, rival = state.arms[first], state.arms[second]
+    arm.upset_is_known &= rival.is_leader > arm.is_leader
+    rival.upset_is_known &= arm.is_leader > rival.is_leader
     if state.now[0].elimination:
         refresh_bounds(state, first, second, round_ + 1)
 

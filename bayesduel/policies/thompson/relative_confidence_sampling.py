@@ -190,9 +190,9 @@ def init(state: RelativeSamplingKernel, rng: Generator) -> None:
 
 
 @compiled
-def _refresh_rates(state: RelativeSamplingKernel, one: int, other: int) -> None:
+def _refresh_rates(state: RelativeSamplingKernel, first: int, second: int) -> None:
     """Bring the probabilities of the sign of a pair up to date."""
-    forward, backward = state.pairs[one, other], state.pairs[other, one]
+    forward, backward = state.pairs[first, second], state.pairs[second, first]
     won, lost = forward.wins + forward.prior, backward.wins + backward.prior
     small = half_tail(won, lost, state.tails)
     forward.lost_rate, backward.lost_rate = rates_above_half(won, lost, small)
@@ -202,8 +202,8 @@ def _refresh_rates(state: RelativeSamplingKernel, one: int, other: int) -> None:
 def _add_rates_up(state: RelativeSamplingKernel, arm: int) -> None:
     """Bring up to date how likely an arm beats all others."""
     total = 0.0
-    for other in range(state.arms.size):
-        total += state.pairs[arm, other].lost_rate
+    for opponent in range(state.arms.size):
+        total += state.pairs[arm, opponent].lost_rate
     state.arms[arm].lost_rate = total
     state.arms[arm].beats_all = math.exp(-total)
 

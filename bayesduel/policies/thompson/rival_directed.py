@@ -366,9 +366,9 @@ class RivalDirectedKernel(NamedTuple):
 @compiled
 def init(state: RivalDirectedKernel, rng: Generator) -> None:
     """Fill in what the prior says, and draw a leader."""
-    for one in range(state.arms.size):
-        for other in range(one + 1, state.arms.size):
-            refresh_pair(state, one, other)
+    for first in range(state.arms.size):
+        for second in range(first + 1, state.arms.size):
+            refresh_pair(state, first, second)
     state.now[0].leader = draw_leader(state, rng)
     refresh_everything(state)
 
@@ -441,8 +441,8 @@ def flipped_pair(
     rows = _find_tails(state, rival)
     needed, count = num_arms, 0
     for row in range(rows):
-        one, other = _pair_of_row(state, rival, row)
-        pair = state.pairs[one, other]
+        first, second = _pair_of_row(state, rival, row)
+        pair = state.pairs[first, second]
         less = max(needed - (2 if row == 0 else 1), 0)
         yes = pair.favorable * state.tails[row + 1, less]
         no = pair.unfavorable * state.tails[row + 1, needed]
@@ -451,12 +451,12 @@ def flipped_pair(
         worth = pair.worth
         flips = pair.lead <= 0 if favorable else pair.lead >= 0
         if now.doubts > 0.0 and pair.unfavorable == 0.0:
-            flips = rng.random() < state.pairs[other, one].probability
+            flips = rng.random() < state.pairs[second, first].probability
             worth = now.doubts * pair.divergence
         if flips:
-            state.flipped[count].first = one
-            state.flipped[count].second = other
-            state.flipped[count].weight = worth / regret(state, one, other)
+            state.flipped[count].first = first
+            state.flipped[count].second = second
+            state.flipped[count].weight = worth / regret(state, first, second)
             count += 1
     # Without a flip, which only rounding can bring, the leader meets the rival.
     if count == 0:
@@ -469,31 +469,31 @@ def flipped_pair(
 def steepest_pair(state: RivalDirectedKernel, rng: Generator) -> tuple[int, int]:
     """Return the pair that moves the sum of all Phi_i the most, per cost."""
     num_arms = state.arms.size
-    for one in range(num_arms):
-        for other in range(one + 1, num_arms):
-            state.pairs[one, other].steepness = 0.0
+    for i in range(num_arms):
+        for j in range(i + 1, num_arms):
+            state.pairs[i, j].steepness = 0.0
     for rival in range(num_arms):
         if rival != state.now[0].leader:
             _add_slopes(state, rival)
     steepest = 0.0
-    for one in range(num_arms):
-        for other in range(one + 1, num_arms):
-            steepest = max(steepest, _gain(state, one, other))
+    for i in range(num_arms):
+        for j in range(i + 1, num_arms):
+            steepest = max(steepest, _gain(state, i, j))
     first, second, number = 0, 1, 0
-    for one in range(num_arms):
-        for other in range(one + 1, num_arms):
-            if _gain(state, one, other) >= steepest * (1.0 - EQUAL_COSTS):
+    for i in range(num_arms):
+        for j in range(i + 1, num_arms):
+            if _gain(state, i, j) >= steepest * (1.0 - EQUAL_COSTS):
                 number += 1
                 if takes_over(rng, number):
-                    first, second = one, other
+                    first, second = i, j
     return first, second
 
 
 @compiled
-def _gain(state: RivalDirectedKernel, one: int, other: int) -> float:
-    pair = state.pairs[one, other]
-    moved = pair.divergence * pair.probability * state.pairs[other, one].probability
-    return moved * pair.steepness / regret(state, one, other)
+def _gain(state: RivalDirectedKernel, first: int, second: int) -> float:
+    pair = state.pairs[first, second]
+    moved = pair.divergence * pair.probability * state.pairs[second, first].probability
+    return moved * pair.steepness / regret(state, first, second)
 
 
 @compiled
@@ -507,8 +507,8 @@ def _add_slopes(state: RivalDirectedKernel, rival: int) -> None:
         needed[count] = 0.0
     needed[num_arms] = 1.0
     for row in range(rows):
-        one, other = _pair_of_row(state, rival, row)
-        pair, supply = state.pairs[one, other], 2 if row == 0 else 1
+        first, second = _pair_of_row(state, rival, row)
+        pair, supply = state.pairs[first, second], 2 if row == 0 else 1
         yes, no, slope = pair.favorable, pair.unfavorable, 0.0
         for count in range(num_arms + 1):
             probability, less = needed[count], max(count - supply, 0)
@@ -519,7 +519,7 @@ def _add_slopes(state: RivalDirectedKernel, rival: int) -> None:
             needed[less] += yes * probability
             needed[count] += no * probability
         if yes > 0.0 and no > 0.0:
-            state.pairs[min(one, other), max(one, other)].steepness += slope
+            state.pairs[min(first, second), max(first, second)].steepness += slope
 
 
 @compiled
@@ -529,13 +529,13 @@ def _pair_of_row(state: RivalDirectedKernel, rival: int, row: int) -> tuple[int,
     leader, others = state.now[0].leader, state.arms.size - 2
     if row == 0:
         return rival, leader
-    other = row - 1 if row <= others else row - 1 - others
+    opponent = row - 1 if row <= others else row - 1 - others
     # Leave out both, the lower one first.
-    if other >= min(rival, leader):
-        other += 1
-    if other >= max(rival, leader):
-        other += 1
-    return (rival, other) if row <= others else (other, leader)
+    if opponent >= min(rival, leader):
+        opponent += 1
+    if opponent >= max(rival, leader):
+        opponent += 1
+    return (rival, opponent) if row <= others else (opponent, leader)
 
 
 @compiled
@@ -547,8 +547,8 @@ def _find_tails(state: RivalDirectedKernel, rival: int) -> int:
         state.tails[rows, needed] = 0.0
     state.tails[rows, 0] = 1.0
     for row in range(rows - 1, 0, -1):
-        one, other = _pair_of_row(state, rival, row)
-        pair = state.pairs[one, other]
+        first, second = _pair_of_row(state, rival, row)
+        pair = state.pairs[first, second]
         yes, no = pair.favorable, pair.unfavorable
         state.tails[row, 0] = 1.0
         for needed in range(1, num_arms + 1):
@@ -574,31 +574,31 @@ def draw_leader(state: RivalDirectedKernel, rng: Generator) -> int:
 
 @compiled
 def _find_prices(state: RivalDirectedKernel) -> None:
-    for one in range(state.arms.size):
-        for other in range(state.arms.size):
-            pair = state.pairs[one, other]
-            if one != other:
-                pair.price = regret(state, one, other) / pair.divergence
+    for first in range(state.arms.size):
+        for second in range(state.arms.size):
+            pair = state.pairs[first, second]
+            if first != second:
+                pair.price = regret(state, first, second) / pair.divergence
 
 
 # --- What the counts of a pair say ---------------------------------------------------
 
 
 @compiled
-def refresh_pair(state: RivalDirectedKernel, one: int, other: int) -> None:
+def refresh_pair(state: RivalDirectedKernel, first: int, second: int) -> None:
     """Bring up to date what the counts of a pair say."""
     now, forward, backward = (
         state.now[0],
-        state.pairs[one, other],
-        state.pairs[other, one],
+        state.pairs[first, second],
+        state.pairs[second, first],
     )
     won, lost = forward.wins + forward.prior, backward.wins + backward.prior
     small = half_tail(won, lost, state.table)
     forward.probability = small if won < lost else 1.0 - small
     backward.probability = 1.0 - small if won < lost else small
     lead = (won > lost) - (won < lost)
-    state.arms[one].losses += forward.lead - lead
-    state.arms[other].losses += lead - forward.lead
+    state.arms[first].losses += forward.lead - lead
+    state.arms[second].losses += lead - forward.lead
     forward.lead, backward.lead = lead, -lead
     forward.favorable, forward.unfavorable = forward.probability, backward.probability
     backward.favorable, backward.unfavorable = backward.probability, forward.probability
@@ -610,8 +610,8 @@ def refresh_pair(state: RivalDirectedKernel, one: int, other: int) -> None:
     forward.divergence = backward.divergence = divergence
     duels = forward.wins + backward.wins
     forward.worth = backward.worth = divergence * (duels + 1.0) ** now.eta
-    _score(state, one)
-    _score(state, other)
+    _score(state, first)
+    _score(state, second)
     now.best_score = 0.0
     for arm in range(state.arms.size):
         now.best_score = max(now.best_score, state.arms[arm].score)
@@ -620,15 +620,15 @@ def refresh_pair(state: RivalDirectedKernel, one: int, other: int) -> None:
 @compiled
 def _score(state: RivalDirectedKernel, arm: int) -> None:
     total = 0.0
-    for other in range(state.arms.size):
-        total += state.pairs[arm, other].probability
+    for opponent in range(state.arms.size):
+        total += state.pairs[arm, opponent].probability
     state.arms[arm].score = total
 
 
 @compiled
-def regret(state: RivalDirectedKernel, one: int, other: int) -> float:
+def regret(state: RivalDirectedKernel, first: int, second: int) -> float:
     """Return K - 1 times r_ij, or the price: only ratios matter."""
     if not state.now[0].costs_regret:
-        return state.pairs[one, other].fee
-    mean = 0.5 * (state.arms[one].score + state.arms[other].score)
+        return state.pairs[first, second].fee
+    mean = 0.5 * (state.arms[first].score + state.arms[second].score)
     return state.now[0].best_score - mean + state.now[0].floor

@@ -269,9 +269,9 @@ class RivalDirectedStarKernel(NamedTuple):
 @compiled
 def init(state: RivalDirectedStarKernel, rng: Generator) -> None:
     """Fill in what the prior says, and take a leader."""
-    for one in range(state.arms.size):
-        for other in range(one + 1, state.arms.size):
-            _refresh_pair(state, one, other)
+    for first in range(state.arms.size):
+        for second in range(first + 1, state.arms.size):
+            _refresh_pair(state, first, second)
     state.now[0].leader = _next_leader(state)
     refresh_everything(state)
 
@@ -324,15 +324,15 @@ scalar_kernel.implement(
 
 
 @compiled
-def _refresh_pair(state: RivalDirectedStarKernel, one: int, other: int) -> None:
-    forward, backward = state.pairs[one, other], state.pairs[other, one]
+def _refresh_pair(state: RivalDirectedStarKernel, first: int, second: int) -> None:
+    forward, backward = state.pairs[first, second], state.pairs[second, first]
     lead = (forward.wins > backward.wins) - (forward.wins < backward.wins)
-    state.arms[one].losses += forward.lead - lead
-    state.arms[other].losses += lead - forward.lead
+    state.arms[first].losses += forward.lead - lead
+    state.arms[second].losses += lead - forward.lead
     forward.lead, backward.lead = lead, -lead
     won, lost = forward.wins + state.now[0].prior, backward.wins + state.now[0].prior
     surprise = math.log(2.0) if lead == 0 else -log_half_tail(won, lost, state.table)
-    low, high = min(one, other), max(one, other)
+    low, high = min(first, second), max(first, second)
     state.surprise[low, high] = surprise
     flips = math.exp(-surprise)
     forward.favorable, forward.unfavorable = flips, 1.0 - flips
@@ -349,12 +349,12 @@ def _refresh_pair(state: RivalDirectedStarKernel, one: int, other: int) -> None:
 
 
 @compiled
-def _regret(state: RivalDirectedStarKernel, one: int, other: int) -> float:
+def _regret(state: RivalDirectedStarKernel, first: int, second: int) -> float:
     """Return 2 (K - 1) times the estimated regret, or the price: ratios matter."""
     now, arms = state.now[0], state.arms
     if not now.costs_regret:
-        return state.pairs[one, other].fee
-    twice = arms[one].losses + arms[other].losses - 2 * now.fewest
+        return state.pairs[first, second].fee
+    twice = arms[first].losses + arms[second].losses - 2 * now.fewest
     return max(0.5 * twice, now.least_regret)
 
 
@@ -383,11 +383,11 @@ def _next_leader(state: RivalDirectedStarKernel) -> int:
 
 @compiled
 def _find_prices(state: RivalDirectedStarKernel) -> None:
-    for one in range(state.arms.size):
-        for other in range(state.arms.size):
-            pair = state.pairs[one, other]
-            if one != other:
-                pair.price = _regret(state, one, other) / pair.divergence
+    for first in range(state.arms.size):
+        for second in range(state.arms.size):
+            pair = state.pairs[first, second]
+            if first != second:
+                pair.price = _regret(state, first, second) / pair.divergence
 
 
 # --- Step 4: the pair; step 3 is ``refresh_after`` -----------------------------------
@@ -401,16 +401,16 @@ def _steepest_pair(state: RivalDirectedStarKernel) -> tuple[int, int]:
     while _weigh_flips(state, temper) < _LEAST_WEIGHT:
         temper *= 0.5
     steepest = 0.0
-    for one in range(num_arms):
-        for other in range(one + 1, num_arms):
-            flips = state.flips[one, other] + state.flips[other, one]
-            gain = state.hopeful[one, other] * flips / _regret(state, one, other)
-            state.gain[one, other] = gain
+    for first in range(num_arms):
+        for second in range(first + 1, num_arms):
+            flips = state.flips[first, second] + state.flips[second, first]
+            gain = state.hopeful[first, second] * flips / _regret(state, first, second)
+            state.gain[first, second] = gain
             steepest = max(steepest, gain)
-    for one in range(num_arms):
-        for other in range(one + 1, num_arms):
-            if state.gain[one, other] >= (1.0 - EQUAL_COSTS) * steepest:
-                return one, other
+    for first in range(num_arms):
+        for second in range(first + 1, num_arms):
+            if state.gain[first, second] >= (1.0 - EQUAL_COSTS) * steepest:
+                return first, second
     return 0, 1
 
 
@@ -422,13 +422,13 @@ _LEAST_WEIGHT = 1e-250
 def _weigh_flips(state: RivalDirectedStarKernel, temper: float) -> float:
     """Add up the tempered weights of all sets that flip a pair; return that of all."""
     total = 0.0
-    for one in range(state.arms.size):
-        for other in range(one + 1, state.arms.size):
-            lead = state.pairs[one, other].lead
-            odds = math.exp(-temper * state.surprise[one, other])
-            state.odds[one, other] = odds if lead <= 0 else -1.0
-            state.odds[other, one] = odds if lead >= 0 else -1.0
-            state.flips[one, other] = state.flips[other, one] = 0.0
+    for first in range(state.arms.size):
+        for second in range(first + 1, state.arms.size):
+            lead = state.pairs[first, second].lead
+            odds = math.exp(-temper * state.surprise[first, second])
+            state.odds[first, second] = odds if lead <= 0 else -1.0
+            state.odds[second, first] = odds if lead >= 0 else -1.0
+            state.flips[first, second] = state.flips[second, first] = 0.0
     for rival in range(state.arms.size):
         if rival != state.now[0].leader:
             total += _weigh_flips_of(state, rival)
@@ -480,16 +480,16 @@ def _find_members(state: RivalDirectedStarKernel, rival: int) -> tuple[int, int]
     leader, num_arms, count = state.now[0].leader, state.arms.size, 0
     # Twice the direct pair, and once each other, must be K or more.
     missing = num_arms - 2 * (state.odds[rival, leader] < 0.0)
-    for other in range(num_arms):
-        if other == rival or other == leader:
+    for second in range(num_arms):
+        if second == rival or second == leader:
             continue
         for side in range(2):
-            one, two = (rival, other) if side == 0 else (other, leader)
-            odds = state.odds[one, two]
+            first, two = (rival, second) if side == 0 else (second, leader)
+            odds = state.odds[first, two]
             if odds < 0.0:
                 missing -= 1
             else:
-                state.members[count].first = one
+                state.members[count].first = first
                 state.members[count].second = two
                 state.members[count].odds = odds
                 count += 1

@@ -86,8 +86,8 @@ def merge(rng: Generator, groups: ArmGroups, group_size: int) -> None:
     order = np.zeros(number, dtype=np.int64)
     for group in range(number):
         rank = 0
-        for other in range(number):
-            rank += key[other] < key[group]
+        for opponent in range(number):
+            rank += key[opponent] < key[group]
         order[rank] = group
     renamed = np.zeros(number, dtype=np.int64)
     low, high, new = 0, number - 1, 0

@@ -181,8 +181,8 @@ def empirical_scores(
     num_arms = len(wins)
     scores = np.zeros(num_arms)
     for arm in range(num_arms):
-        for other in range(num_arms):
-            won, lost = wins[arm, other], wins[other, arm]
+        for opponent in range(num_arms):
+            won, lost = wins[arm, opponent], wins[opponent, arm]
             if is_borda:
                 scores[arm] += won / (won + lost) if won + lost > 0 else 0.5
             else:

@@ -270,18 +270,18 @@ def next_duel(state: WinnerStaysState, rng: Generator) -> Duel:
     return Duel(first, 0, first, second, 1)
 
 
-def leading_arm(state: WinnerStaysState, rng: Generator, other: int) -> int:
-    """Return an arm with the largest C, of those that are not ``other``."""
+def leading_arm(state: WinnerStaysState, rng: Generator, opponent: int) -> int:
+    """Return an arm with the largest C, of those that are not ``opponent``."""
     leads, now = state.leads, state.now
     best, most, number = -1, -float(LONGEST_HORIZON), 0
     for arm in range(len(leads)):
-        if arm != other and leads[arm] > most:
+        if arm != opponent and leads[arm] > most:
             most = float(leads[arm])
     for arm in (now.first, now.second):
-        if arm >= 0 and arm != other and leads[arm] == most:
+        if arm >= 0 and arm != opponent and leads[arm] == most:
             return arm
     for arm in range(len(leads)):
-        if arm != other:
+        if arm != opponent:
             most, number, is_drawn = among_largest(rng, leads[arm], most, number)
             if is_drawn:
                 best = arm
@@ -340,9 +340,11 @@ def play_to_the_end(
             wanted = ledger.checkpoints[checkpoint] - played
             take_first_rounds(counts, arm, last, before, block, wanted, key)
             # The plays so far, and those of the arm with all others since.
-            for one in range(len(ledger.plays)):
-                for other in range(len(ledger.plays)):
-                    ledger.plays_at[checkpoint, one, other] = ledger.plays[one, other]
+            for first in range(len(ledger.plays)):
+                for second in range(len(ledger.plays)):
+                    ledger.plays_at[checkpoint, first, second] = ledger.plays[
+                        first, second
+                    ]
             for rival in range(len(ledger.plays)):
                 ledger.plays_at[checkpoint, arm, rival] += counts[2, rival]
             checkpoint += 1
