@@ -63,8 +63,8 @@ def of_plots() -> dict[str, Target]:
         "pair": target(
             plots.pair,
             of_fit,
-            one=["tea", "milk", "wine"],
-            other=["milk", "tea", 1],
+            first=["tea", "milk", "wine"],
+            second=["milk", "tea", 1],
             probability=v.PROBABILITIES,
             scale=["probability", "elo", "odd"],
         ),
