@@ -202,7 +202,9 @@ def soft_parts(soft: Any) -> tuple[str, float, float]:
 
 def _usual(table: Table, known: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the pairs of titles that are usual, else those that are much like them."""
-    if exact := [pair for pair in known if pair[0] in table and pair[1] in table]:
+    if exact := [
+        pair for pair in known if pair[0] in table.titles and pair[1] in table.titles
+    ]:
         return exact
     like = ((table.usual(left), table.usual(right)) for left, right in known)
     return [*dict.fromkeys((left, right) for left, right in like if left and right)]
@@ -250,7 +252,7 @@ def _usual_way(table: Table, arms: tuple[str, ...]) -> tuple[str, tuple[str, ...
         return "winner", (arms[0],)
     if not won and _WON.fullmatch(arms[1]) and _LOST.fullmatch(arms[0]):
         return "winner", (arms[1],)
-    if arms[0].startswith("generator") and "preference" in table:
+    if arms[0].startswith("generator") and "preference" in table.titles:
         return "soft", ("preference",)
     rule = "no column says who won: none of the usual columns (winner; wins_a and "
     rule += f"wins_b; score_a and score_b) is there, only {shortened(table.titles)}"
