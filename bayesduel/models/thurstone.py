@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log, pi, sqrt
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from bayesduel.models.array_modules import Values, namespace, scipy_module
 from bayesduel.models.closed_forms import RowDerivatives
 from bayesduel.models.utilities import PairwiseUtilityModel
-
-if TYPE_CHECKING:
-    pass
 
 _SQRT2 = sqrt(2.0)
 _HALF_LOG_2_PI = 0.5 * log(2.0 * pi)

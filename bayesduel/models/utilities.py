@@ -69,7 +69,6 @@ class UtilityModel(PreferenceModel):
     zero_sum: bool = False
     learn_scale: bool = False
 
-    _has_residual: ClassVar[bool] = True
     _coefficients_alone: ClassVar[bool] = False
 
     def sample_utilities(
@@ -81,7 +80,7 @@ class UtilityModel(PreferenceModel):
         """Sample utilities from their prior."""
         from numpyro import distributions as dist
 
-        if covariates is not None and not self._has_residual:
+        if covariates is not None and not getattr(self, "residual", True):
             explained = covariates @ self._coefficient(covariates, slope_scale)
             if self.zero_sum:
                 explained = explained - explained.mean()
@@ -280,10 +279,6 @@ class PairwiseUtilityModel(UtilityModel):
             check_real(name, getattr(self, name))
 
     @property
-    def _has_residual(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.residual
-
-    @property
     def _coefficients_alone(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         others = self.residual, self.ties, self.order_effect, self.contest_covariates
         return self.covariates and not any(others)
@@ -462,7 +457,6 @@ _CLOSED_FORM_OF = (
     "sample_utilities",
     "_normal",
     "_coefficient",
-    "_has_residual",
     "_coefficients_alone",
 )
 """The methods whose density :meth:`PairwiseUtilityModel.hessian` is the curvature of;

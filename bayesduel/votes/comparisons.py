@@ -478,7 +478,6 @@ class Comparisons(CountedVotes):
         two = whole_numbers("second", second).reshape(-1)
         check_lengths(first=one, second=two, counts=votes)
         known = flag(order_known, "order_known")
-        check_opponents(one, two, names)
         extra = _row_columns(columns, len(one))
         contest = tuple(map(str, labels_of("contest_covariates", contest_covariates)))
         return VoteRows(names, one, two, votes, known, *extra, contest).comparisons()
