@@ -104,6 +104,11 @@ class Correction:
     spread: float
 
     @property
+    def trusted(self) -> bool:
+        """Whether the draws were resampled, by weights that can be trusted."""
+        return self.resampled and self.has_good_weights
+
+    @property
     def has_good_weights(self) -> bool:
         """Whether the weights can be trusted: see :func:`can_trust`."""
         return can_trust(self.pareto_k, self.num_proposals, self.largest_weight)
@@ -117,7 +122,7 @@ class Correction:
     @property
     def doubts(self) -> tuple[str, ...]:
         """Doubts about draws that do not fit the posterior well."""
-        if self.resampled and self.has_good_weights:
+        if self.trusted:
             if self.effective_proposals >= _LEAST_EFFECTIVE:
                 return ()
             return (
