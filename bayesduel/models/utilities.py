@@ -391,7 +391,7 @@ class PairwiseUtilityModel(UtilityModel):
         return getattr(arrays, "covariates", None)
 
     def _has_normal_prior(self, arrays: Any) -> bool:
-        if self.learn_scale or not self._keeps(_CLOSED_FORM_OF):
+        if self.learn_scale or not come_from(self, _CLOSED_FORM_OF, _OURS):
             return False
         given = arrays is not None
         contest = self.contest_covariates
@@ -408,18 +408,14 @@ class PairwiseUtilityModel(UtilityModel):
         home = home_of(self, "vote_derivatives")
         if home is PairwiseUtilityModel or home is not home_of(self, "outcome_logs"):
             return None
-        return self.vote_derivatives if self._keeps(("logs_of_rows",)) else None
-
-    def _keeps(self, names: tuple[str, ...]) -> bool:
-        return come_from(
-            self, names, (PreferenceModel, UtilityModel, PairwiseUtilityModel)
-        )
+        keeps = come_from(self, ("logs_of_rows",), _OURS)
+        return self.vote_derivatives if keeps else None
 
     @property
     def utility_decides(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Whether i beats j exactly where its utility is larger."""
         names = ("preference_matrices", "utilities", "logs_of_rows")
-        return self._derivatives() is not None and self._keeps(names)
+        return self._derivatives() is not None and come_from(self, names, _OURS)
 
     def preference_matrices(self, draws: Draws) -> Values:
         """Return P(i beats j in a vote that is no tie), nobody shown first."""
@@ -450,6 +446,7 @@ def _preference_program() -> Any:
     return jax.jit(preferences, static_argnums=0)
 
 
+_OURS = PreferenceModel, UtilityModel, PairwiseUtilityModel
 _CLOSED_FORM_OF = (
     "__call__",
     "sample_difference",

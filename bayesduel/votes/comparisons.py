@@ -474,13 +474,13 @@ class Comparisons(CountedVotes):
         if votes.size % 3 or (votes.ndim == 2 and votes.shape[1] != 3):
             refuse("counts", "must have 3 columns, the shape (n, 3)", votes.shape)
         votes = votes.reshape(-1, 3)
-        one = whole_numbers("first", first).reshape(-1)
-        two = whole_numbers("second", second).reshape(-1)
-        check_lengths(first=one, second=two, counts=votes)
+        left = whole_numbers("first", first).reshape(-1)
+        right = whole_numbers("second", second).reshape(-1)
+        check_lengths(first=left, second=right, counts=votes)
         known = flag(order_known, "order_known")
-        extra = _row_columns(columns, len(one))
+        extra = _row_columns(columns, len(left))
         contest = tuple(map(str, labels_of("contest_covariates", contest_covariates)))
-        return VoteRows(names, one, two, votes, known, *extra, contest).comparisons()
+        return VoteRows(names, left, right, votes, known, *extra, contest).comparisons()
 
     def with_covariates(
         self, values: ArrayLike, names: Sequence[str] | None = None

@@ -22,7 +22,7 @@ _KNOWN_PAIRS = (
     ("home_team", "away_team"),
     ("home", "away"),
     ("a", "b"),
-    *((stem + one, stem + other) for stem in _STEMS for one, other in _ENDS),
+    *((stem + first, stem + second) for stem in _STEMS for first, second in _ENDS),
     ("winner", "loser"),
     ("winner_name", "loser_name"),
     ("winner_id", "loser_id"),

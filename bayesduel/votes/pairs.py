@@ -402,11 +402,11 @@ def _counts(
             votes = table.whole_numbers(title, NOT_WHOLE, flags=True)
             counts[:, min(index, 2)] += votes
     elif "scores" in columns:
-        one, two = (
+        left, right = (
             table.numbers(title, least=-np.inf, most=np.inf)
             for title in columns["scores"]
         )
-        counts[:] = np.stack([one > two, one < two, one == two], axis=1)
+        counts[:] = np.stack([left > right, left < right, left == right], axis=1)
     elif "soft" in columns:
         title, low, high = soft_parts(form.soft)
         share = (table.numbers(title, least=-np.inf) - low) / (high - low)

@@ -97,7 +97,7 @@ def _of_normal_distribution(
         # L^-1 b for directions b: their products are covariances.
         return solve_triangular(np.asarray(distribution.factor), directions, lower=True)
 
-    factors = columns(coordinates.utilities(np.eye(coordinates.size)))
+    factors = columns(coordinates.utilities(np.eye(density.size)))
     apart = factors[:, row] - factors[:, column]
     deviation = np.sqrt(np.sum(np.square(apart), axis=0))
     utility = coordinates.utilities(np.asarray(distribution.mode))
@@ -113,7 +113,7 @@ def _of_normal_distribution(
         logs = model.outcome_logs(difference, np.zeros_like(difference))
         return _gain([logs], [weights])
     index = coordinates.extras - 1
-    tie = columns(np.eye(coordinates.size)[index])
+    tie = columns(np.eye(density.size)[index])
     known = tie @ apart / deviation
     rest = np.sqrt(np.maximum(tie @ tie - known**2, 0.0))
     shifts, shares = np.polynomial.hermite_e.hermegauss(_TIE_NODES)

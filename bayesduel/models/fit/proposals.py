@@ -220,6 +220,11 @@ def _crossings(
     return distance, np.isfinite(high) | (np.abs(below) <= _CLOSE * depth)
 
 
+def _number_on_rays(number: int) -> int:
+    # Some weigh little, so that few draws need as many proposals as more would.
+    return BLOCKS * max(number, 4 * LEAST_BLOCK)
+
+
 def _rays_suit(
     few: Pool,
     target: Any,
@@ -298,11 +303,11 @@ class NormalProposer:
             yield self._mixed(rng, number, plain)
         if not self.at_mode:
             return
-        few = self._along_rays(rng, LEAST_BLOCK)
+        few = self._along_rays(rng, number, LEAST_BLOCK)
         there = np.isfinite(few.log_weight)
         near = few.points[there], few.lp[there]
         if _rays_suit(few, self.target, self.distribution, *near):
-            yield self._radial(rng, number)
+            yield self._along_rays(rng, number)
 
     def _mixed(
         self, rng: np.random.Generator, number: int, first: Pool | None = None
@@ -318,13 +323,12 @@ class NormalProposer:
         log_weight = lp - _log_mixture(self.distribution, log_normal)
         return Pool(points, lp, log_weight, self.target.named, propose=self._mixed)
 
-    def _radial(self, rng: np.random.Generator, number: int) -> Pool:
-        # Some weigh little, so that few draws need as many proposals as more would.
-        return self._along_rays(rng, BLOCKS * max(number, 4 * LEAST_BLOCK))
-
-    def _along_rays(self, rng: np.random.Generator, number: int) -> Pool:
-        drawn = radial_points(rng, self.target, self.distribution, number)
-        return Pool(*drawn, self.target.named, "radial", self._radial)
+    def _along_rays(
+        self, rng: np.random.Generator, number: int, proposals: int | None = None
+    ) -> Pool:
+        proposals = proposals or _number_on_rays(number)
+        drawn = radial_points(rng, self.target, self.distribution, proposals)
+        return Pool(*drawn, self.target.named, "radial", self._along_rays)
 
 
 class _Node(NamedTuple):
@@ -394,13 +398,13 @@ class ScaleProposer:
         """Add heavy tails; draw along rays from the mode given each scale."""
         number = len(plain.lp)
         yield self._mixed(rng, number)
-        few = self._along_rays(rng, LEAST_BLOCK)
+        few = self._along_rays(rng, number, LEAST_BLOCK)
         top = self.nodes[int(np.argmax(self.probabilities))]
         target, distribution = top.density, top.distribution
         *near, weight = radial_points(rng, target, distribution, LEAST_BLOCK // 4)
         there = np.isfinite(weight)
         if _rays_suit(few, target, distribution, *(values[there] for values in near)):
-            yield self._radial(rng, number)
+            yield self._along_rays(rng, number)
 
     def _mixed(self, rng: np.random.Generator, number: int) -> Pool:
         # Blocks of so many, about a quarter of them with heavy tails.
@@ -415,17 +419,16 @@ class ScaleProposer:
 
         return replace(self._pool(rng, BLOCKS * number, draw), propose=self._mixed)
 
-    def _radial(self, rng: np.random.Generator, number: int) -> Pool:
-        return self._along_rays(rng, BLOCKS * max(number, 4 * LEAST_BLOCK))
-
-    def _along_rays(self, rng: np.random.Generator, number: int) -> Pool:
+    def _along_rays(
+        self, rng: np.random.Generator, number: int, proposals: int | None = None
+    ) -> Pool:
         def draw(node: _Node, count: int) -> tuple[np.ndarray, np.ndarray]:
             of_node = node.density, node.distribution
             points, lp, weight = radial_points(rng, *of_node, count)
             return points, lp - node.log_evidence - weight
 
-        pool = self._pool(rng, number, draw)
-        return replace(pool, kind="radial", propose=self._radial)
+        pool = self._pool(rng, proposals or _number_on_rays(number), draw)
+        return replace(pool, kind="radial", propose=self._along_rays)
 
     def _pool(
         self,
