@@ -264,34 +264,6 @@ class CoefficientCoordinates(PairCoordinates):
         return namespace(step).max(abs(design @ step))
 
 
-def coordinates_of(model: Any, votes: Any) -> PairCoordinates:
-    """Return what the coordinates of a model given votes stand for."""
-    num_arms, table, shown, spreads = votes.num_arms, None, None, None
-    units = votes.contest_units if model.contest_covariates else ()
-    scales = [model.contest_scale * unit for unit in units]
-    if model.covariates:
-        table = model.known_of_arms(votes)
-        design = table - table.mean(axis=0) if model.zero_sum else table
-        if model._coefficients_alone:
-            scale = np.full(design.shape[1], model.covariate_scale, dtype=np.float64)
-            return CoefficientCoordinates(num_arms, scale, False, model=model,
-                                          design=design)  # fmt: skip
-        spreads = covariate_units(table)
-        # Residuals add up to 0 then, and not the utilities.
-        shown = (table if model.residual else design) / spreads
-        scales += (model.covariate_scale * spreads).tolist()
-    leads = slice(len(units), len(scales))
-    scales += [model.order_scale] * model.order_effect + [model.tie_scale] * model.ties
-    extras, is_free = len(scales), table is None or model.residual
-    if is_free:
-        scales += [model.prior_scale] * (num_arms - model.zero_sum)
-    return PairCoordinates(
-        num_arms, np.array(scales, dtype=np.float64), model.zero_sum, extras,
-        model=model, units=units, covariates=shown, covariate_units=spreads,
-        leads=leads, is_free=is_free,
-    )  # fmt: skip
-
-
 class RowDerivatives(NamedTuple):
     """Derivatives of the log likelihood of each row, all (row,)."""
 
@@ -319,8 +291,33 @@ class PairwiseDensity(ClosedDensity):
 
     @cached_property
     def coordinates(self) -> PairCoordinates:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The coordinates of a point."""
-        return coordinates_of(self.model, self.votes)
+        """What the coordinates of a point stand for."""
+        model, votes = self.model, self.votes
+        num_arms, table, shown, spreads = votes.num_arms, None, None, None
+        units = votes.contest_units if model.contest_covariates else ()
+        scales = [model.contest_scale * unit for unit in units]
+        if model.covariates:
+            table = model.known_of_arms(votes)
+            design = table - table.mean(axis=0) if model.zero_sum else table
+            if model._coefficients_alone:
+                scale = np.full(design.shape[1], float(model.covariate_scale))
+                return CoefficientCoordinates(num_arms, scale, False, model=model,
+                                              design=design)  # fmt: skip
+            spreads = covariate_units(table)
+            # Residuals add up to 0 then, and not the utilities.
+            shown = (table if model.residual else design) / spreads
+            scales += (model.covariate_scale * spreads).tolist()
+        leads = slice(len(units), len(scales))
+        scales += [model.order_scale] * model.order_effect
+        scales += [model.tie_scale] * model.ties
+        extras, is_free = len(scales), table is None or model.residual
+        if is_free:
+            scales += [model.prior_scale] * (num_arms - model.zero_sum)
+        return PairCoordinates(
+            num_arms, np.array(scales, dtype=np.float64), model.zero_sum, extras,
+            model=model, units=units, covariates=shown, covariate_units=spreads,
+            leads=leads, is_free=is_free,
+        )  # fmt: skip
 
     @property
     def num_rows(self) -> int:
