@@ -58,30 +58,30 @@ class BetaPosterior(NamedTuple):
 
 def _betas(
     rng: np.random.Generator,
-    one: NDArray[np.float64],
+    first: NDArray[np.float64],
     second: NDArray[np.float64],
     num_draws: int,
 ) -> NDArray[np.float64]:
     """Draw from Beta distributions, (draw, pair)."""
     # Of many arms most pairs have no vote: uniform draws are many times as fast.
-    uniform = (one == 1.0) & (second == 1.0)
+    uniform = (first == 1.0) & (second == 1.0)
     if not uniform.any():
-        return rng.beta(one, second, (num_draws, len(one)))
-    draws = rng.random((num_draws, len(one)))
+        return rng.beta(first, second, (num_draws, len(first)))
+    draws = rng.random((num_draws, len(first)))
     rest = np.flatnonzero(~uniform)
-    draws[:, rest] = rng.beta(one[rest], second[rest], (num_draws, len(rest)))
+    draws[:, rest] = rng.beta(first[rest], second[rest], (num_draws, len(rest)))
     return draws
 
 
-def _information_of_betas(one: Any, second: Any) -> Any:
-    """Return H(E[p]) - E[H(p)] of p ~ Beta(one, other), in nats."""
+def _information_of_betas(first: Any, second: Any) -> Any:
+    """Return H(E[p]) - E[H(p)] of p ~ Beta(first, second), in nats."""
     from scipy import special
 
-    total = one + second
+    total = first + second
     return sum(
         special.entr(votes / total)
         + votes / total * (special.digamma(votes + 1.0) - special.digamma(total + 1.0))
-        for votes in (one, second)
+        for votes in (first, second)
     )
 
 
