@@ -5,6 +5,7 @@ The rules are those of `theory.arguments`; what breaks one is a ``FitError`` her
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -92,10 +93,18 @@ _COUNTS = {"max_iterations": 1, "num_steps": 1, "num_warmup": 0}
 _FLAGS = ("dense_mass", "resample")
 
 
-def check_options(options: dict[str, Any]) -> dict[str, Any]:
+def check_options(
+    method: str, options: dict[str, Any], known: Sequence[str]
+) -> dict[str, Any]:
     """Return the options of a method, integers and flags as Python has them."""
     checked = dict(options)
     for name, value in options.items():
+        if name not in known:
+            rule = f"must be left out: method {method!r} has no such option, but "
+            rule += ", ".join(known) or "none"
+            of_chains = name in ("num_warmup", "target_acceptance", "dense_mass")
+            remedy = "method='nuts' (--method nuts) has" if of_chains else ""
+            raise FitError(name, rule, value, remedy=remedy)
         if name in _COUNTS:
             least = _COUNTS[name]
             checked[name] = integer_from(value, least, name, MOST_STEPS, kind=FitError)

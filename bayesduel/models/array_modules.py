@@ -47,7 +47,15 @@ def _traced_log_sigmoids() -> Any:
 
     @jax.custom_jvp
     def logs(values: Values) -> tuple[Values, Values]:
-        rest = _log_one_plus(jnp.exp(-jnp.abs(values)))
+        # log(1 + x) for x from 0 to 1 is 2 artanh(x / (2 + x)), by its series: XLA
+        # vectorizes that, but no logarithm.
+        small = jnp.exp(-jnp.abs(values))
+        share = small / (2.0 + small)
+        square = share * share
+        total = 0.0 * square + 1.0 / _SERIES[0]
+        for odd in _SERIES[1:]:
+            total = total * square + 1.0 / odd
+        rest = 2.0 * share * total
         return jnp.minimum(values, 0.0) - rest, jnp.minimum(-values, 0.0) - rest
 
     @logs.defjvp
@@ -57,17 +65,6 @@ def _traced_log_sigmoids() -> Any:
         return logs(values), slopes
 
     return logs
-
-
-def _log_one_plus(values: Values) -> Values:
-    """Return log(1 + x) for x from 0 to 1, by arithmetic alone."""
-    # 2 artanh(x / (2 + x)), by its series: XLA vectorizes that, but no logarithm.
-    share = values / (2.0 + values)
-    square = share * share
-    total = 0.0 * square + 1.0 / _SERIES[0]
-    for odd in _SERIES[1:]:
-        total = total * square + 1.0 / odd
-    return 2.0 * share * total
 
 
 # Terms of artanh; the rest is below 1e-17 if x / (2 + x) is at most 1 / 3.

@@ -54,11 +54,6 @@ class Coordinates:
     zero_sum: bool
     extras: int = 0  # Coordinates that are no utilities; they come first.
 
-    @property
-    def size(self) -> int:
-        """Their number D."""
-        return len(self.scales)
-
     def utilities(self, points: Values) -> Values:
         """Return the utilities (..., K) of points (..., D)."""
         rest = points[..., self.extras :]
@@ -103,7 +98,7 @@ class Coordinates:
         """Return minus the Hessian of the log prior density, (D, D)."""
         xp = namespace(point)
         precision = xp.asarray(1.0 / np.square(self.scales), dtype=point.dtype)
-        return xp.eye(self.size, dtype=point.dtype) * precision[None, :]
+        return xp.eye(len(self.scales), dtype=point.dtype) * precision[None, :]
 
 
 class ClosedDensity:
@@ -122,7 +117,7 @@ class ClosedDensity:
     @property
     def size(self) -> int:
         """D, the number of coordinates."""
-        return self.coordinates.size
+        return len(self.coordinates.scales)
 
     def named(self, points: Values) -> dict[str, Any]:
         """Return the named quantities of points (draw, D)."""
@@ -175,11 +170,7 @@ class PairCoordinates(Coordinates):
     covariates: Values | None = None
     covariate_units: Values | None = None
     leads: slice = slice(0, 0)  # Coordinates of the coefficients.
-
-    @property
-    def is_free(self) -> bool:
-        """Whether arms differ in more than their covariates."""
-        return self.size > self.extras
+    is_free: bool = True  # Whether arms differ in more than their covariates.
 
     def utilities(self, points: Values) -> Values:
         """Return the utilities (..., K) of points (..., D)."""
@@ -192,14 +183,14 @@ class PairCoordinates(Coordinates):
         """Apply the transpose of the map to utilities, to vectors (..., K)."""
         return super().pulled(vectors) if self.is_free else vectors[..., :0]
 
-    def of_gap(self, first: int, second: int) -> Float[np.ndarray, " D"]:
+    def of_gap(self, arm: int, rival: int) -> Float[np.ndarray, " D"]:
         """Return the derivative of a difference of utilities by the coordinates."""
-        way, arms = np.zeros(self.size), np.zeros(self.num_arms)
-        arms[first] += 1.0
-        arms[second] -= 1.0
+        way, arms = np.zeros(len(self.scales)), np.zeros(self.num_arms)
+        arms[arm] += 1.0
+        arms[rival] -= 1.0
         way[self.extras :] = self.pulled(arms)
         if self.covariates is not None:
-            way[self.leads] = self.covariates[first] - self.covariates[second]
+            way[self.leads] = self.covariates[arm] - self.covariates[rival]
         return way
 
     def rows(self, votes: Any, points: Values) -> tuple[Values, Values]:
@@ -263,42 +254,14 @@ class CoefficientCoordinates(PairCoordinates):
         """Return points (draw, d) as named quantities."""
         return {"coefficient": points, **super().named(points)}
 
-    def of_gap(self, first: int, second: int) -> Float[np.ndarray, " d"]:
+    def of_gap(self, arm: int, rival: int) -> Float[np.ndarray, " d"]:
         """Return the derivative of a difference of utilities by the coordinates."""
-        return self.design[first] - self.design[second]
+        return self.design[arm] - self.design[rival]
 
     def reach(self, step: Values) -> Values:
         """Return the largest change of a utility, seen from their mean."""
         design = self.design - self.design.mean(axis=0)
         return namespace(step).max(abs(design @ step))
-
-
-def coordinates_of(model: Any, votes: Any) -> PairCoordinates:
-    """Return what the coordinates of a model given votes stand for."""
-    num_arms, table, shown, spreads = votes.num_arms, None, None, None
-    units = votes.contest_units if model.contest_covariates else ()
-    scales = [model.contest_scale * unit for unit in units]
-    if model.covariates:
-        table = model.known_of_arms(votes)
-        design = table - table.mean(axis=0) if model.zero_sum else table
-        if model._coefficients_alone:
-            scale = np.full(design.shape[1], model.covariate_scale, dtype=np.float64)
-            return CoefficientCoordinates(num_arms, scale, False, model=model,
-                                          design=design)  # fmt: skip
-        spreads = covariate_units(table)
-        # Residuals add up to 0 then, and not the utilities.
-        shown = (table if model.residual else design) / spreads
-        scales += (model.covariate_scale * spreads).tolist()
-    leads = slice(len(units), len(scales))
-    scales += [model.order_scale] * model.order_effect + [model.tie_scale] * model.ties
-    extras = len(scales)
-    if table is None or model.residual:
-        scales += [model.prior_scale] * (num_arms - model.zero_sum)
-    return PairCoordinates(
-        num_arms, np.array(scales, dtype=np.float64), model.zero_sum, extras,
-        model=model, units=units, covariates=shown, covariate_units=spreads,
-        leads=leads,
-    )  # fmt: skip
 
 
 class RowDerivatives(NamedTuple):
@@ -328,8 +291,33 @@ class PairwiseDensity(ClosedDensity):
 
     @cached_property
     def coordinates(self) -> PairCoordinates:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The coordinates of a point."""
-        return coordinates_of(self.model, self.votes)
+        """What the coordinates of a point stand for."""
+        model, votes = self.model, self.votes
+        num_arms, table, shown, spreads = votes.num_arms, None, None, None
+        units = votes.contest_units if model.contest_covariates else ()
+        scales = [model.contest_scale * unit for unit in units]
+        if model.covariates:
+            table = model.known_of_arms(votes)
+            design = table - table.mean(axis=0) if model.zero_sum else table
+            if model._coefficients_alone:
+                scale = np.full(design.shape[1], float(model.covariate_scale))
+                return CoefficientCoordinates(num_arms, scale, False, model=model,
+                                              design=design)  # fmt: skip
+            spreads = covariate_units(table)
+            # Residuals add up to 0 then, and not the utilities.
+            shown = (table if model.residual else design) / spreads
+            scales += (model.covariate_scale * spreads).tolist()
+        leads = slice(len(units), len(scales))
+        scales += [model.order_scale] * model.order_effect
+        scales += [model.tie_scale] * model.ties
+        extras, is_free = len(scales), table is None or model.residual
+        if is_free:
+            scales += [model.prior_scale] * (num_arms - model.zero_sum)
+        return PairCoordinates(
+            num_arms, np.array(scales, dtype=np.float64), model.zero_sum, extras,
+            model=model, units=units, covariates=shown, covariate_units=spreads,
+            leads=leads, is_free=is_free,
+        )  # fmt: skip
 
     @property
     def num_rows(self) -> int:

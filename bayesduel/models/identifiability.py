@@ -31,7 +31,7 @@ def joined_by_covariates(data: Comparisons, parts: list[list[str]]) -> list[list
     position = {name: arm for arm, name in enumerate(data.arm_names)}
     some = table[[position[part[0]] for part in parts]] @ unknown
     close = np.abs(some[:, None] - some).max(axis=2, initial=0.0) <= _FLAT
-    groups = components(close, "weak", [str(at) for at in range(len(parts))])
+    groups = components(close, [str(at) for at in range(len(parts))])
     joined = [[name for at in group for name in parts[int(at)]] for group in groups]
     return sorted(
         (sorted(part, key=position.__getitem__) for part in joined),

@@ -54,18 +54,15 @@ class _ChoiceDensity(ClosedDensity):
     def gradient(self, point: Values) -> Values:
         xp = namespace(point)
         coordinates, counts = self.coordinates, self.choices.counts
-        surplus = counts - xp.sum(counts, axis=1, keepdims=True) * self._probabilities(
-            point
-        )
-        of_utilities = xp.sum(self.choices.sign * surplus, axis=0)[
-            : self.choices.num_arms
-        ]
+        expected = xp.sum(counts, axis=1, keepdims=True) * xp.exp(self._logs(point))
+        by_arm = xp.sum(self.choices.sign * (counts - expected), axis=0)
+        of_utilities = by_arm[: self.choices.num_arms]
         return coordinates.pulled(of_utilities) - point / coordinates.scales**2
 
     def hessian(self, point: Values) -> Values:
         xp = namespace(point)
         coordinates = self.coordinates
-        probabilities = self._probabilities(point)[:, : self.choices.num_arms]
+        probabilities = xp.exp(self._logs(point))[:, : self.choices.num_arms]
         expected = xp.sum(self.choices.counts, axis=1, keepdims=True) * probabilities
         identity = xp.eye(self.choices.num_arms, dtype=point.dtype)
         square = (
@@ -73,9 +70,6 @@ class _ChoiceDensity(ClosedDensity):
         )
         inner = coordinates.pulled(coordinates.pulled(square).T)
         return inner - coordinates.precision(point)
-
-    def _probabilities(self, point: Values) -> Values:
-        return namespace(point).exp(self._logs(point))
 
     def _logs(self, points: Values) -> Values:
         xp = namespace(points)

@@ -58,18 +58,18 @@ class BetaPosterior(NamedTuple):
 
 def _betas(
     rng: np.random.Generator,
-    one: NDArray[np.float64],
+    first: NDArray[np.float64],
     second: NDArray[np.float64],
     num_draws: int,
 ) -> NDArray[np.float64]:
     """Draw from Beta distributions, (draw, pair)."""
     # With many arms most pairs have no vote, and uniform draws are much faster.
-    uniform = (one == 1.0) & (second == 1.0)
+    uniform = (first == 1.0) & (second == 1.0)
     if not uniform.any():
-        return rng.beta(one, second, (num_draws, len(one)))
-    draws = rng.random((num_draws, len(one)))
+        return rng.beta(first, second, (num_draws, len(first)))
+    draws = rng.random((num_draws, len(first)))
     rest = np.flatnonzero(~uniform)
-    draws[:, rest] = rng.beta(one[rest], second[rest], (num_draws, len(rest)))
+    draws[:, rest] = rng.beta(first[rest], second[rest], (num_draws, len(rest)))
     return draws
 
 

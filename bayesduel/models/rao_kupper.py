@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from bayesduel.errors import FitError
 from bayesduel.models.array_modules import Values, log_sigmoids, namespace, sigmoid
 from bayesduel.models.closed_forms import RowDerivatives
 from bayesduel.models.utilities import PairwiseUtilityModel
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log, pi, sqrt
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from bayesduel.models.array_modules import Values, namespace, scipy_module
 from bayesduel.models.closed_forms import RowDerivatives
 from bayesduel.models.utilities import PairwiseUtilityModel
-
-if TYPE_CHECKING:
-    pass
 
 _SQRT2 = sqrt(2.0)
 _HALF_LOG_2_PI = 0.5 * log(2.0 * pi)
@@ -138,11 +135,12 @@ def _of_ties(
     xp = namespace(difference)
     upper, lower = _edges(difference, threshold)
     height = log_tied + _HALF_LOG_2_PI
-    one = xp.exp(-0.5 * upper**2 - height)
+    at_upper = xp.exp(-0.5 * upper**2 - height)
     at_lower = xp.exp(-0.5 * lower**2 - height)
-    by_size, by_threshold = (at_lower - one) / _SQRT2, (one + at_lower) / _SQRT2
-    apart = (lower * at_lower - upper * one) / 2.0
-    mixed = (upper * one + lower * at_lower) / 2.0
+    by_size = (at_lower - at_upper) / _SQRT2
+    by_threshold = (at_upper + at_lower) / _SQRT2
+    apart = (lower * at_lower - upper * at_upper) / 2.0
+    mixed = (upper * at_upper + lower * at_lower) / 2.0
     sign = _sign(difference)
     derivatives = (
         sign * by_size,

@@ -69,7 +69,6 @@ class UtilityModel(PreferenceModel):
     zero_sum: bool = False
     learn_scale: bool = False
 
-    _has_residual: ClassVar[bool] = True
     _coefficients_alone: ClassVar[bool] = False
 
     def sample_utilities(
@@ -81,7 +80,7 @@ class UtilityModel(PreferenceModel):
         """Sample utilities from their prior."""
         from numpyro import distributions as dist
 
-        if covariates is not None and not self._has_residual:
+        if covariates is not None and not getattr(self, "residual", True):
             explained = covariates @ self._coefficient(covariates, slope_scale)
             if self.zero_sum:
                 explained = explained - explained.mean()
@@ -280,10 +279,6 @@ class PairwiseUtilityModel(UtilityModel):
             check_real(name, getattr(self, name))
 
     @property
-    def _has_residual(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.residual
-
-    @property
     def _coefficients_alone(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         others = self.residual, self.ties, self.order_effect, self.contest_covariates
         return self.covariates and not any(others)
@@ -396,7 +391,7 @@ class PairwiseUtilityModel(UtilityModel):
         return getattr(arrays, "covariates", None)
 
     def _has_normal_prior(self, arrays: Any) -> bool:
-        if self.learn_scale or not self._keeps(_CLOSED_FORM_OF):
+        if self.learn_scale or not come_from(self, _CLOSED_FORM_OF, _OURS):
             return False
         given = arrays is not None
         contest = self.contest_covariates
@@ -413,18 +408,14 @@ class PairwiseUtilityModel(UtilityModel):
         home = home_of(self, "vote_derivatives")
         if home is PairwiseUtilityModel or home is not home_of(self, "outcome_logs"):
             return None
-        return self.vote_derivatives if self._keeps(("logs_of_rows",)) else None
-
-    def _keeps(self, names: tuple[str, ...]) -> bool:
-        return come_from(
-            self, names, (PreferenceModel, UtilityModel, PairwiseUtilityModel)
-        )
+        keeps = come_from(self, ("logs_of_rows",), _OURS)
+        return self.vote_derivatives if keeps else None
 
     @property
     def utility_decides(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Whether i beats j exactly where its utility is larger."""
         names = ("preference_matrices", "utilities", "logs_of_rows")
-        return self._derivatives() is not None and self._keeps(names)
+        return self._derivatives() is not None and come_from(self, names, _OURS)
 
     def preference_matrices(self, draws: Draws) -> Values:
         """Return P(i beats j in a vote that is no tie), nobody shown first."""
@@ -455,6 +446,7 @@ def _preference_program() -> Any:
     return jax.jit(preferences, static_argnums=0)
 
 
+_OURS = PreferenceModel, UtilityModel, PairwiseUtilityModel
 _CLOSED_FORM_OF = (
     "__call__",
     "sample_difference",
@@ -462,7 +454,6 @@ _CLOSED_FORM_OF = (
     "sample_utilities",
     "_normal",
     "_coefficient",
-    "_has_residual",
     "_coefficients_alone",
 )
 """The methods whose density :meth:`PairwiseUtilityModel.hessian` is the curvature of;

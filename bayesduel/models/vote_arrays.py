@@ -155,14 +155,9 @@ class UnorderedPairs:
     counts: Float[Array | np.ndarray, "row outcome"]
     num_arms: int
 
-    @staticmethod
-    def arms(num_arms: int) -> tuple[Int[np.ndarray, " row"], Int[np.ndarray, " row"]]:
-        """Return the two arms of every row."""
-        return np.triu_indices(num_arms, 1)
-
     def differences(self, utility: Values) -> Values:
         """Return utility (..., K) of the first arm minus the second's, (..., row)."""
-        first, second = self.arms(self.num_arms)
+        first, second = np.triu_indices(self.num_arms, 1)
         identity = np.eye(self.num_arms, dtype=utility.dtype)
         return utility @ (identity[:, first] - identity[:, second])
 

@@ -148,7 +148,7 @@ class Items:
                 rule = f"must have a column {title!r}"
                 raise StudyError("items", rule, table.titles)
         has_contexts = "context" in table.titles
-        contexts = [None] * table.num_rows
+        contexts = [None] * len(table.rows)
         if has_contexts:
             contexts = table.texts("context").tolist()
         self._texts: dict[tuple[str, str | None], str] = {}

@@ -156,13 +156,13 @@ def fit_votes(
 
 def leader_of(posterior: Fit) -> str | None:
     """Return the arm with the largest score, None until votes connect all arms."""
-    from bayesduel.models.fit.winners import best_first, ordering_scores
+    from bayesduel.models.fit.winners import ordering_scores
 
     if len(posterior.parts) > 1:
         return None
     # As standings have it, without their ranks, which take most of the time.
     _, scores = ordering_scores(posterior)
-    return posterior.arm_names[best_first(posterior.part_of, scores.mean(axis=0))[0]]
+    return posterior.arm_names[int(np.argmax(scores.mean(axis=0)))]
 
 
 @dataclass(frozen=True)
@@ -282,7 +282,6 @@ def _columns_by_moments(
     from scipy.special import ndtri
 
     from bayesduel.models.fit.tables import votes_of_arms
-    from bayesduel.models.fit.winners import best_first
 
     pairs, number = posterior.extras["posterior"], posterior.num_arms
     a, b = np.zeros((2, number, number))
@@ -304,7 +303,7 @@ def _columns_by_moments(
         "score_upper": np.minimum(mean + half, 1.0),
         **votes_of_arms(posterior.data),
     }
-    places = best_first(posterior.part_of, mean)
+    places = np.lexsort((-mean, posterior.part_of))
     names = [posterior.arm_names[arm] for arm in places]
     words = {
         "score": "probability of beating another arm",

@@ -317,12 +317,18 @@ def codes_of(
 
 
 def components(
-    edges: Any, connection: str, arm_names: Sequence[str]
+    edges: Any, arm_names: Sequence[str], connection: str = "weak"
 ) -> list[list[str]]:
-    """Return the names in each part of a directed graph, the largest part first."""
+    """Return the names in each part of a directed graph, the largest part first.
+
+    Edges are a table with True for each, or the arms from and to which they lead.
+    """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
+    if isinstance(edges, tuple):
+        shape = len(arm_names), len(arm_names)
+        edges = csr_array((np.ones(len(edges[0]), dtype=bool), edges), shape=shape)
     graph = csr_array(edges)
     count, label = connected_components(graph, directed=True, connection=connection)
     parts: list[list[str]] = [[] for _ in range(count)]

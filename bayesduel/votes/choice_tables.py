@@ -198,7 +198,7 @@ def read_long_choices(
     offered = np.zeros((len(occurring), len(wide)), dtype=np.int64)
     np.add.at(offered, (row, column), 1)
     check(offered.max(axis=1) <= 1, "names an alternative twice")
-    counts, here = np.zeros(offered.shape), np.ones(table.num_rows, dtype=bool)
+    counts, here = np.zeros(offered.shape), np.ones(len(table.rows), dtype=bool)
     counts[row, column] = table.yes_or_no(chosen)
     if available:
         here = table.yes_or_no(available)
@@ -313,7 +313,7 @@ def read_wide_choices(
     }
     read = [title for titles in [*shown.values(), offers] for title in titles if title]
     table.say_what_is_read({"choice": left, "attributes": read})
-    here = np.ones((table.num_rows, len(names)), dtype=bool)
+    here = np.ones((len(table.rows), len(names)), dtype=bool)
     for index, title in enumerate(offers):
         if title is not None:
             here[:, index] = table.yes_or_no(title)
@@ -546,8 +546,8 @@ def read_sets(
     arm_names = None if arm_names is None else arm_names_of(arm_names, None)
     table = Table(source, missing=missing, names=arm_names)
     table.keep_rows(where)
-    is_listed = shown is None and "shown" in table
-    is_export = is_listed and all(title in table for title in _OF_A_STUDY)
+    is_listed = shown is None and "shown" in table.titles
+    is_export = is_listed and all(title in table.titles for title in _OF_A_STUDY)
     if is_export:
         best = "winner"
         table.keep_rows("counts=true")
@@ -567,7 +567,7 @@ def read_sets(
         table.check_values(picked)
     said = [table.texts(title).tolist() for title in picked]
     if is_listed:
-        rows = [_listed(table, row) for row in range(table.num_rows)]
+        rows = [_listed(table, row) for row in range(len(table.rows))]
     else:
         titles = _shown(table, picked, shown)
         read = {"shown": titles, "best": picked[:1], "worst": picked[1:]}

@@ -425,7 +425,7 @@ class Choices(CountedVotes):
         if self.outside:
             used = np.concatenate([used, used.any(axis=1, keepdims=True)], axis=1)
         together = used.T.astype(np.int64) @ used.astype(np.int64)
-        return components(together > 0, "weak", self.arm_names)
+        return components(together > 0, self.arm_names)
 
 
 def _nobody(

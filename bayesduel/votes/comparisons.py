@@ -267,7 +267,7 @@ class Comparisons(CountedVotes):
             remedy = f"use {make}(), which adds up the rows of a pair"
             refuse("first", rule, int(first[row]), index=row, remedy=remedy)
         keys = [first, second, *columns.values()]
-        check_different("row", self._pairs, keys, "pair", make)
+        check_different("row", np.stack([first, second], axis=1), keys, "pair", make)
         names, table = self.covariate_names, self.covariates
         if not isinstance(names, tuple):
             remedy = "use with_covariates()"
@@ -474,14 +474,13 @@ class Comparisons(CountedVotes):
         if votes.size % 3 or (votes.ndim == 2 and votes.shape[1] != 3):
             refuse("counts", "must have 3 columns, the shape (n, 3)", votes.shape)
         votes = votes.reshape(-1, 3)
-        one = whole_numbers("first", first).reshape(-1)
-        two = whole_numbers("second", second).reshape(-1)
-        check_lengths(first=one, second=two, counts=votes)
+        left = whole_numbers("first", first).reshape(-1)
+        right = whole_numbers("second", second).reshape(-1)
+        check_lengths(first=left, second=right, counts=votes)
         known = flag(order_known, "order_known")
-        check_opponents(one, two, names)
-        extra = _row_columns(columns, len(one))
+        extra = _row_columns(columns, len(left))
         contest = tuple(map(str, labels_of("contest_covariates", contest_covariates)))
-        return VoteRows(names, one, two, votes, known, *extra, contest).comparisons()
+        return VoteRows(names, left, right, votes, known, *extra, contest).comparisons()
 
     def with_covariates(
         self, values: ArrayLike, names: Sequence[str] | None = None
@@ -576,11 +575,8 @@ class Comparisons(CountedVotes):
         )
 
     def _with_rows(self, **changes: Any) -> Comparisons:
-        return self._with(replace(self.rows, **changes))
-
-    def _with(self, rows: VoteRows) -> Comparisons:
         known = {"covariates": self.covariates, "covariate_names": self.covariate_names}
-        return replace(rows.comparisons(), **known)
+        return replace(replace(self.rows, **changes).comparisons(), **known)
 
     @property
     def rows(self) -> VoteRows:
@@ -592,8 +588,9 @@ class Comparisons(CountedVotes):
 
     def __repr__(self) -> str:
         pairs = self.num_arms * (self.num_arms - 1) // 2
-        voted = self._pairs[self.counts.sum(axis=1) > 0]
-        seen = len(np.unique(np.sort(voted, axis=1), axis=0))
+        voted = self.counts.sum(axis=1) > 0
+        arms = np.sort([self.first[voted], self.second[voted]], axis=0)
+        seen = np.unique(arms, axis=1).shape[1]
         ties = f", {self.counts[:, 2].sum():g} ties" if self.has_ties else ""
         carried = [
             f"{len(self.labels[name])} {name}s" if name in self.labels else name
@@ -604,10 +601,6 @@ class Comparisons(CountedVotes):
             f"Comparisons({self.num_arms} arms, {seen} of {pairs} pairs, "
             f"{self.num_votes:g} votes{ties}{more})"
         )
-
-    @property
-    def _pairs(self) -> NDArray[np.int64]:
-        return np.stack([self.first, self.second], axis=1)
 
     @property
     def has_ties(self) -> bool:
@@ -642,8 +635,8 @@ class Comparisons(CountedVotes):
         more = [f" ({', '.join(row)})" for row in zip(*carried, strict=True)]
         return [
             f"{self.arm_names[left]} vs {self.arm_names[right]}{end}"
-            for (left, right), end in zip(
-                self._pairs.tolist(), more or [""] * len(self.first), strict=True
+            for left, right, end in zip(
+                self.first, self.second, more or [""] * len(self.first), strict=True
             )
         ]
 
@@ -744,7 +737,8 @@ class Comparisons(CountedVotes):
         there, back = self.counts[pairs[:, 0]], self.counts[pairs[:, 1]][:, [1, 0, 2]]
         counts = both_as_one(there, back, contradiction)
         rows = self.rows.chosen(pairs[:, 0], counts=counts, order_known=False)
-        return self._with(rows)
+        known = {"covariates": self.covariates, "covariate_names": self.covariate_names}
+        return replace(rows.comparisons(), **known)
 
     def parts(self) -> list[list[str]]:
         """Return the parts of the graph whose edges are pairs with votes.
@@ -755,8 +749,8 @@ class Comparisons(CountedVotes):
             Names of the arms, the largest part first. One part: every arm is compared
             with every other one, at least through others.
         """
-        first, second = self._pairs[self.counts.sum(axis=1) > 0].T
-        return self._components(first, second, "weak")
+        voted = self.counts.sum(axis=1) > 0
+        return components((self.first[voted], self.second[voted]), self.arm_names)
 
     def strong_parts(self) -> list[list[str]]:
         """Return the parts within which every arm beat every other, through others.
@@ -765,20 +759,11 @@ class Comparisons(CountedVotes):
         estimate of Bradley-Terry utilities exists (Ford 1957): some arm, or group,
         never lost to the rest.
         """
-        (left, right), (won, lost, tied) = self._pairs.T, self.counts.T
+        won, lost, tied = self.counts.T
         beat, beaten = won + tied > 0, lost + tied > 0
-        winners = np.concatenate([left[beat], right[beaten]])
-        losers = np.concatenate([right[beat], left[beaten]])
-        return self._components(winners, losers, "strong")
-
-    def _components(
-        self, first: NDArray[np.int64], second: NDArray[np.int64], connection: str
-    ) -> list[list[str]]:
-        from scipy.sparse import csr_array
-
-        entries = np.ones(len(first), dtype=bool), (first, second)
-        edges = csr_array(entries, shape=(self.num_arms, self.num_arms))
-        return components(edges, connection, self.arm_names)
+        winners = np.concatenate([self.first[beat], self.second[beaten]])
+        losers = np.concatenate([self.second[beat], self.first[beaten]])
+        return components((winners, losers), self.arm_names, "strong")
 
 
 def check_opponents(

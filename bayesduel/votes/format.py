@@ -22,7 +22,7 @@ _KNOWN_PAIRS = (
     ("home_team", "away_team"),
     ("home", "away"),
     ("a", "b"),
-    *((stem + one, stem + other) for stem in _STEMS for one, other in _ENDS),
+    *((stem + first, stem + second) for stem in _STEMS for first, second in _ENDS),
     ("winner", "loser"),
     ("winner_name", "loser_name"),
     ("winner_id", "loser_id"),
@@ -200,57 +200,58 @@ def soft_parts(soft: Any) -> tuple[str, float, float]:
     return str(parts[0]), float(numbers[0]), float(numbers[1])
 
 
-def _usual(table: Table, known: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the pairs of titles that are usual, else those that are much like them."""
-    if exact := [pair for pair in known if pair[0] in table and pair[1] in table]:
-        return exact
-    like = ((table.usual(left), table.usual(right)) for left, right in known)
-    return [*dict.fromkeys((left, right) for left, right in like if left and right)]
-
-
-def _refuse_several(table: Table, pairs: list[tuple[str, str]], remedy: str) -> None:
+def _usual(
+    table: Table, known: Sequence[tuple[str, str]], remedy: str
+) -> tuple[str, str] | None:
+    """Return the one pair of titles that is usual, else that is much like one."""
+    pairs = [pair for pair in known if {*pair} <= {*table.titles}]
+    if not pairs:
+        like = ((table.usual(left), table.usual(right)) for left, right in known)
+        both = [(left, right) for left, right in like if left and right]
+        pairs = [*dict.fromkeys(both)]
     if len(pairs) > 1:
-        both = " or ".join(" and ".join(pair) for pair in pairs)
-        refuse(table.name, f"the two columns could be {both}", pairs, remedy=remedy)
+        said = " or ".join(" and ".join(pair) for pair in pairs)
+        refuse(table.name, f"the two columns could be {said}", pairs, remedy=remedy)
+    return pairs[0] if pairs else None
 
 
 def _usual_arms(table: Table) -> tuple[str, str]:
-    usual = _usual(table, _KNOWN_PAIRS)
-    _refuse_several(table, usual, "say which: arms ({arms})")
-    if not usual:
+    usual = _usual(table, _KNOWN_PAIRS, "say which: arms ({arms})")
+    if usual is None:
         known = "; ".join(" and ".join(pair) for pair in _KNOWN_PAIRS[:7])
         rule = f"none of the usual columns ({known}; ...) is there, only "
         rule += shortened(table.titles)
         remedy = "name the two with arms ({arms})"
         refuse(table.name, rule, table.titles, remedy=remedy)
-    for title in usual[0]:
+    for title in usual:
         names = table.labels(title)[1]
         if len(names) > 1 and all(map(_NO_NAME.fullmatch, names)):
             rule = f"the column {title!r} holds dates, ids or texts such as "
             remedy = "name the columns of the two arms ({arms})"
             refuse(table.name, f"{rule}{names[0]!r}", remedy=remedy)
-    return usual[0]
+    return usual
 
 
 def _usual_way(table: Table, arms: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """Return the usual columns that say who won, and what they are."""
-    ways = {"wins": _usual(table, _KNOWN_WINS), "scores": _usual(table, _KNOWN_SCORES)}
-    if winner := table.usual("winner"):
-        if counts := ways["wins"]:
-            rule = f"has both a column {winner!r} and counts in "
-            remedy = "say which with winner ({winner}) or wins ({wins})"
-            refuse(table.name, rule + " and ".join(counts[0]), remedy=remedy)
+    winner = table.usual("winner")
+    counts = _usual(table, _KNOWN_WINS, "say which: {wins}")
+    if winner and counts:
+        rule = f"has both a column {winner!r} and counts in {' and '.join(counts)}"
+        remedy = "say which with winner ({winner}) or wins ({wins})"
+        refuse(table.name, rule, remedy=remedy)
+    if winner:
         return "winner", (winner,)
-    for way, usual in ways.items():
-        _refuse_several(table, usual, f"say which: {{{way}}}")
-        if usual:
-            return way, usual[0]
+    if counts:
+        return "wins", counts
+    if scores := _usual(table, _KNOWN_SCORES, "say which: {scores}"):
+        return "scores", scores
     won, lost = _WON.fullmatch(arms[0]), _LOST.fullmatch(arms[1])
     if won and lost and won[1].lower() == lost[1].lower():
         return "winner", (arms[0],)
     if not won and _WON.fullmatch(arms[1]) and _LOST.fullmatch(arms[0]):
         return "winner", (arms[1],)
-    if arms[0].startswith("generator") and "preference" in table:
+    if arms[0].startswith("generator") and "preference" in table.titles:
         return "soft", ("preference",)
     rule = "no column says who won: none of the usual columns (winner; wins_a and "
     rule += f"wins_b; score_a and score_b) is there, only {shortened(table.titles)}"

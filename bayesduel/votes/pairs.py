@@ -286,15 +286,14 @@ def _frame_of_rows(votes: Sequence[Any]) -> pd.DataFrame:
         refuse("votes", rule, votes[0], index=0)
     columns: list[Any] = [*zip(*votes, strict=True)]
     if size > 2:
-        columns[2] = [*map(_winner_of, *columns[:3])]
+        # Who won may be said by True, False or None, or by name.
+        columns[2] = [
+            (first if won else second) if isinstance(won, bool | np.bool_)
+            else "tie" if won is None
+            else won
+            for first, second, won in zip(*columns[:3], strict=True)
+        ]  # fmt: skip
     return pd.DataFrame(dict(zip(_TITLES[size], columns, strict=True)))
-
-
-def _winner_of(first: Any, second: Any, won: Any) -> Any:
-    """Return who won, where that is said by True, False or None, or by name."""
-    if won is True or won is False or isinstance(won, np.bool_):
-        return first if won else second
-    return "tie" if won is None else won
 
 
 def parse_pairs(
@@ -397,17 +396,17 @@ def _counts(
     names: Sequence[str],
 ) -> list[NDArray[np.float64]]:
     """Return the votes of every row for its two arms, and ties."""
-    counts, winner = np.zeros((table.num_rows, 3)), columns.get("winner", ())
+    counts, winner = np.zeros((len(table.rows), 3)), columns.get("winner", ())
     if "wins" in columns:
         for index, title in enumerate((*columns["wins"], *columns["ties"])):
             votes = table.whole_numbers(title, NOT_WHOLE, flags=True)
             counts[:, min(index, 2)] += votes
     elif "scores" in columns:
-        one, two = (
+        left, right = (
             table.numbers(title, least=-np.inf, most=np.inf)
             for title in columns["scores"]
         )
-        counts[:] = np.stack([one > two, one < two, one == two], axis=1)
+        counts[:] = np.stack([left > right, left < right, left == right], axis=1)
     elif "soft" in columns:
         title, low, high = soft_parts(form.soft)
         share = (table.numbers(title, least=-np.inf) - low) / (high - low)
@@ -486,7 +485,7 @@ def is_own_mirror(rows: VoteRows, columns: Mapping[str, Any]) -> bool:
 def _is_square(table: Table) -> bool:
     """Return whether a table has a row and a column for each arm, of the same names."""
     corner, *others = table.titles
-    if not 1 < len(others) == table.num_rows or table.titles.count(corner) > 1:
+    if not 1 < len(others) == len(table.rows) or table.titles.count(corner) > 1:
         return False
     rows, titles = joined_labels(table.texts(corner).tolist(), others)
     if sorted(rows) != sorted(titles) or table.usual("winner") == corner:
@@ -623,14 +622,14 @@ def read_covariates(
     """
     table = Table(source, missing="keep")
     wanted = arm_names_of(arm_names, None)
-    arm = "arm" if "arm" in table else table.titles[0]
+    arm = "arm" if "arm" in table.titles else table.titles[0]
     titles = [title for title in table.titles if title != arm]
     if not titles:
         rule = f"needs a column of numbers beside {arm!r}, which names the arms"
         refuse(table.name, rule, table.titles)
     names, wanted_names = joined_labels(table.texts(arm).tolist(), wanted)
     rows = {name: row for row, name in enumerate(names)}
-    if len(rows) < table.num_rows:
+    if len(rows) < len(table.rows):
         row = next(row for row, name in enumerate(names) if rows[name] != row)
         rule = f"row {row} of column {arm!r} is not the only one of {names[row]!r}"
         refuse(table.name, rule, names[row])

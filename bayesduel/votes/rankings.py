@@ -343,15 +343,15 @@ def read_rankings(
     titles = [str(title) for title in labels_of(role, order or places)]
     read = {role: titles} | ({} if count is None else {"count": [count]})
     table.say_what_is_read(read)
-    voters = np.ones(table.num_rows) if count is None else table.numbers(count)
+    voters = np.ones(len(table.rows)) if count is None else table.numbers(count)
     if order:
         codes, names = table.same_labels(*titles)
         arms = arm_names_of(names if arm_names is None else arm_names, None)
         position = np.append(arm_positions(titles[0], names, arms), -1)
-        ranked = np.zeros((table.num_rows, len(arms)), dtype=np.int64)
+        ranked = np.zeros((len(table.rows), len(arms)), dtype=np.int64)
         for index, column in enumerate(codes):
             rows = np.flatnonzero(column >= 0)
-            once = np.ones(table.num_rows, dtype=bool)
+            once = np.ones(len(table.rows), dtype=bool)
             once[rows] = ranked[rows, position[column[rows]]] == 0
             table.check(titles[index], once, "names an arm for the second time in "
                         "its row")  # fmt: skip
@@ -362,7 +362,7 @@ def read_rankings(
             for title in titles
         ]
         arms = arm_names_of(names if arm_names is None else arm_names, None)
-        ranked = np.zeros((table.num_rows, len(arms)), dtype=np.int64)
+        ranked = np.zeros((len(table.rows), len(arms)), dtype=np.int64)
         positions = arm_positions("places", names, arms)
         for title, arm in zip(titles, positions, strict=True):
             codes, cells = table.labels(title)

@@ -465,20 +465,12 @@ class Table:
         """The numbers, in the file, of the rows that are left."""
         self._labels: dict[str, tuple[NDArray[np.int64], list[str]]] = {}
 
-    @property
-    def num_rows(self) -> int:
-        """How many rows are left."""
-        return len(self.rows)
-
     def usual(self, name: str) -> str | None:
         """Return a usual title, or the only one that differs in capitals and signs."""
         if name in self.titles:
             return name
         like = [title for title in self.titles if plain(title) == plain(name)]
         return like[0] if len(like) == 1 else None
-
-    def __contains__(self, title: object) -> bool:
-        return title in self.titles
 
     def _cells(self, title: str) -> Any:
         """Return a column of the whole file."""
@@ -503,7 +495,7 @@ class Table:
         title = composed(title)
         if title not in self._labels:
             codes, names = self._read_labels(self._cells(title))
-            is_cut = len(codes) != self.num_rows
+            is_cut = len(codes) != len(self.rows)
             self._labels[title] = codes[self.rows] if is_cut else codes, names
         return self._labels[title]
 
@@ -576,7 +568,7 @@ class Table:
                 remedy = f"column {title!r} holds {held}"
                 if re.search(r"\b(and|or)\b|&|\|", value):
                     remedy += "; repeat {where} for several conditions"
-                rule = f"holds in none of the {self.num_rows} rows"
+                rule = f"holds in none of the {len(self.rows)} rows"
                 refuse("where", rule, condition, remedy=remedy)
             self._keep(meets)
 
@@ -626,7 +618,7 @@ class Table:
                        condition)  # fmt: skip
         else:
             compared = self.numbers(title, least=-np.inf, most=np.inf, gaps=True)
-        there, met = codes >= 0, np.zeros(self.num_rows, dtype=bool)
+        there, met = codes >= 0, np.zeros(len(self.rows), dtype=bool)
         met[there] = _COMPARE[sign](compared[there], value if is_text else limit)
         return met
 
@@ -638,7 +630,7 @@ class Table:
             refuse(self.name, rule, list(titles))
         if say and not complete.all():
             words = "%s: %d of %d rows left out, where something is missing"
-            _LOGGER.warning(words, self.name, np.sum(~complete), self.num_rows)
+            _LOGGER.warning(words, self.name, np.sum(~complete), len(self.rows))
         self._keep(complete)
 
     def check_values(self, titles: Sequence[str], answers: Sequence[str] = ()) -> None:

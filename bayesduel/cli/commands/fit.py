@@ -264,7 +264,10 @@ def _fit_draws(request: FitRequest, model: Any, data: Any, arrays: Any) -> None:
     with request.working(request.fitting_words(model)), _remarks_alone():
         posterior = fit_model(model, data, **request.arguments())
     # Doubts are said by the report, but in JSON.
-    _say_remarks(posterior.remarks, but=() if request.as_json else posterior.doubts)
+    doubts = () if request.as_json else posterior.doubts
+    for remark in posterior.remarks:
+        if not remark.startswith(doubts):
+            say_warning(remark)
     if posterior.method != "exact" or check or request.as_json:
         from bayesduel import diagnostics
 
@@ -373,17 +376,10 @@ def _read(request: FitRequest) -> tuple[Any, Any]:
 @contextmanager
 def _remarks_alone() -> Iterator[None]:
     """Leave out warnings of a fit that come back among its remarks."""
-    from bayesduel.errors import DisconnectedComparisonsWarning
+    from bayesduel.errors import DisconnectedComparisonsWarning as Warned
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
+    with warnings.catch_warnings(action="ignore", category=Warned):
         yield
-
-
-def _say_remarks(remarks: Any, but: Any = ()) -> None:
-    for remark in remarks:
-        if not any(remark.startswith(doubt) for doubt in but):
-            say_warning(remark)
 
 
 def _fit_mode(request: FitRequest, model: Any, data: Any) -> None:
@@ -392,7 +388,8 @@ def _fit_mode(request: FitRequest, model: Any, data: Any) -> None:
 
     with request.working("fitting by mode"), _remarks_alone():
         mode = fit_mode(model, data)
-    _say_remarks(mode.remarks)
+    for remark in mode.remarks:
+        say_warning(remark)
     if not mode.converged:
         say_warning("the search for the mode did not end; a narrower prior helps")
     out, probability = request.out, request.probability

@@ -64,17 +64,6 @@ class Finding:
     def __str__(self) -> str:
         return f"{self.mark}  {self.name}: {self.value}. {self.words}"
 
-    def record(self) -> dict[str, Any]:
-        """Return the finding as plain values, for a file."""
-        return {
-            "name": self.name,
-            "good": self.good,
-            "p_value": self.p_value,
-            "value": self.value,
-            "words": self.words,
-            "remedy": "" if self.good else self.remedy,
-        }
-
 
 @dataclass(frozen=True)
 class Report:
@@ -107,7 +96,17 @@ class Report:
 
     def as_record(self) -> dict[str, Any]:
         """Return the report as plain values: ``good``, ``verdict`` and ``findings``."""
-        findings = [finding.record() for finding in self.findings]
+        findings = [
+            {
+                "name": finding.name,
+                "good": finding.good,
+                "p_value": finding.p_value,
+                "value": finding.value,
+                "words": finding.words,
+                "remedy": "" if finding.good else finding.remedy,
+            }
+            for finding in self.findings
+        ]
         return {"good": self.good, "verdict": self.verdict, "findings": findings}
 
     def short(self) -> str:

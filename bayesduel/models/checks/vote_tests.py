@@ -17,7 +17,7 @@ from bayesduel.models.argument_checks import check_numbers, check_real, next_see
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.checks.cross_validation import loo
-from bayesduel.models.closed_forms import PairwiseDensity, coordinates_of
+from bayesduel.models.closed_forms import PairwiseDensity
 from bayesduel.models.fit.draws import generator_of
 from bayesduel.models.fit.fit_result import Fit
 from bayesduel.models.fit.fitting import fit
@@ -319,7 +319,6 @@ def order_test(posterior: Fit) -> _OrderTest:
     )
     arrays = votes_of(full, votes)
     null = replace(full, order_effect=False)
-    index = coordinates_of(full, arrays).extras - 1
 
     def at_null(added: np.ndarray) -> tuple[PairwiseDensity, np.ndarray]:
         # The density, and the mode without an advantage.
@@ -328,6 +327,8 @@ def order_test(posterior: Fit) -> _OrderTest:
         point = np.insert(np.asarray(mode), index, 0.0)
         return PairwiseDensity(full, more, full.vote_derivatives), point
 
+    whole = PairwiseDensity(full, arrays, full.vote_derivatives)
+    index = whole.coordinates.extras - 1
     density, point = at_null(np.zeros(len(arrays.first)))
     for _ in range(_ROUNDS - 1):
         inverse = np.linalg.inv(-density.hessian(point))

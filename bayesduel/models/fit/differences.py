@@ -225,7 +225,7 @@ class ModeFit:
         model, coordinates, rows = self.model, self.coordinates, []
         wide = float(ndtri(0.5 + probability / 2.0))
         # Quantities are linear in the coordinates, and these in the first of them.
-        first = np.eye(coordinates.extras or coordinates.size, coordinates.size)
+        first = np.eye(coordinates.extras or len(self.point), len(self.point))
         here, ways = coordinates.named(self.point[None]), coordinates.named(first)
         for name in sorted(here.keys() - {*model.auxiliary, "utility", "residual"}):
             labels = entries_of(model, self.data, name, here[name].shape[1:])
@@ -291,14 +291,15 @@ class ModeFit:
         if len(arms) > _MOST_PAIRS:
             rule = f"must be at most {_MOST_PAIRS} names"
             raise FitError("arms", rule, len(arms))
-        one = arm_positions("arms", arms, self.data.arm_names)
+        positions = arm_positions("arms", arms, self.data.arm_names)
         (reference_arm,) = arm_positions("reference", [reference], self.data.arm_names)
-        mean = self.utility[one] - self.utility[reference_arm]
+        mean = self.utility[positions] - self.utility[reference_arm]
         ways = (
-            self.coordinates.of_gap(arm, int(reference_arm)) for arm in one.tolist()
+            self.coordinates.of_gap(arm, int(reference_arm))
+            for arm in positions.tolist()
         )
         spread = np.array([self._spread_along(way) for way in ways])
-        spread[one == int(reference_arm)] = 0.0
+        spread[positions == reference_arm] = 0.0
         wide = float(ndtri(0.5 + probability / 2.0))
         safe = np.where(spread > 0, spread, 1.0)
         columns = {

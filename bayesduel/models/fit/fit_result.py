@@ -327,20 +327,14 @@ class Fit:
         """Return :meth:`winner_probabilities` by arm as plain arrays (K,)."""
         utilities = self.model.utilities(self.flat_draws())
 
-        def by_utility(of: Callable[[Any], Any]) -> dict[str, np.ndarray]:
-            return winners.over_parts(self._parts, lambda arms: of(utilities[:, arms]))
+        def among(arms: Any) -> dict[str, np.ndarray]:
+            if utilities is not None and self.model.utility_decides:
+                return winners.winner_shares_by_utility(utilities[:, arms])
+            scores = {name: scores[:, arms] for name, scores in self.scores.items()}
+            best = {} if utilities is None else winners.best_utility(utilities[:, arms])
+            return winners.winner_shares(scores) | best
 
-        if utilities is not None and self.model.utility_decides:
-            return by_utility(winners.winner_shares_by_utility)
-        shares = winners.over_parts(
-            self._parts,
-            lambda arms: winners.winner_shares(
-                {name: scores[:, arms] for name, scores in self.scores.items()}
-            ),
-        )
-        return (
-            shares if utilities is None else shares | by_utility(winners.best_utility)
-        )
+        return winners.over_parts(self._parts, among)
 
     def rank_intervals(
         self, probability: float = 0.9, *, by: str | None = None
@@ -652,11 +646,10 @@ class Fit:
             of(density.named(distribution.mode + sign * 1e-3 * steps))
             for sign in (1, -1)
         )
+        slopes = {name: (ahead[name] - behind[name]) / 2e-3 for name in ahead}
         return {
-            name: np.asarray(
-                np.sqrt(np.sum(((one - behind[name]) / 2e-3) ** 2, axis=0))
-            )
-            for name, one in ahead.items()
+            name: np.asarray(np.sqrt(np.sum(slope**2, axis=0)))
+            for name, slope in slopes.items()
         }
 
     def _labelled(self, values: dict[str, np.ndarray]) -> xr.Dataset:

@@ -124,14 +124,16 @@ def fit(
         one_of(method, _HOMES, "method", kind=FitError)
     name = model.usual_method if method == "auto" else method
     if name not in model.methods:
-        known = "" if name in _HOMES else f"there is no method {name!r}; "
+        unknown = "" if name in _HOMES else f"there is no method {name!r}; "
         raise FitError(
             "method",
-            f"{known}{type(model).__name__} has {', '.join(model.methods)}"
+            f"{unknown}{type(model).__name__} has {', '.join(model.methods)}"
             + (" (its posterior has no closed form)" if name == "exact" else ""),
             method,
         )
-    options = _checked_options(name, options)
+    parameters = inspect.signature(_sampler(name)).parameters.values()
+    known = [param.name for param in parameters if param.kind is param.KEYWORD_ONLY]
+    options = check_options(name, options, known)
     # How many are too many depends on the arms, and is said below.
     num_draws = integer_from(num_draws, 1, "num_draws", 10**400, kind=FitError)
     num_chains = integer_from(num_chains, 1, "num_chains", 10**400, kind=FitError)
@@ -181,26 +183,6 @@ def fit(
         extras=sampled.extras,
         fresh=sampled.fresh,
     )
-
-
-def _checked_options(method: str, options: dict[str, Any]) -> dict[str, Any]:
-    parameters = inspect.signature(_sampler(method)).parameters.values()
-    known = [
-        parameter.name
-        for parameter in parameters
-        if parameter.kind is parameter.KEYWORD_ONLY
-    ]
-    for name in options:
-        if name not in known:
-            of_chains = name in ("num_warmup", "target_acceptance", "dense_mass")
-            raise FitError(
-                name,
-                f"must be left out: method {method!r} has no such option, but "
-                f"{', '.join(known) or 'none'}",
-                options[name],
-                remedy="method='nuts' (--method nuts) has" if of_chains else "",
-            )
-    return check_options(options)
 
 
 def remarks_on(model: PreferenceModel, data: Any) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -51,7 +50,13 @@ def information_of_votes(posterior: Any) -> Float64[np.ndarray, "K K"]:
             sizes=(),
             contest=np.zeros((len(row), len(votes.contest_units))),
         )
-        values[row, column] = winners.information(_probabilities(posterior, rows))
+        from bayesduel.models.fit.numpyro_models import log_probabilities_of
+
+        blocks = in_blocks(posterior.flat_draws(), num_arms**2, _BLOCK)
+        values[row, column] = winners.information(
+            np.exp(log_probabilities_of(posterior.model, rows, block))
+            for block in blocks
+        )
     else:
         values = winners.information(
             np.stack([block, 1.0 - block], axis=-1) for block in posterior.matrices()
@@ -69,14 +74,6 @@ def normal_density(posterior: Any) -> PairwiseDensity | None:
         return None
     density = posterior.model.closed_form(posterior.arrays)
     return density if isinstance(density, PairwiseDensity) else None
-
-
-def _probabilities(posterior: Any, rows: Votes) -> Iterator[np.ndarray]:
-    from bayesduel.models.fit.numpyro_models import log_probabilities_of
-
-    flat = posterior.flat_draws()
-    for part in in_blocks(flat, posterior.num_arms**2, _BLOCK):
-        yield np.exp(log_probabilities_of(posterior.model, rows, part))
 
 
 def _of_normal_distribution(
@@ -97,7 +94,7 @@ def _of_normal_distribution(
         # L^-1 b for directions b: their products are covariances.
         return solve_triangular(np.asarray(distribution.factor), directions, lower=True)
 
-    factors = columns(coordinates.utilities(np.eye(coordinates.size)))
+    factors = columns(coordinates.utilities(np.eye(density.size)))
     apart = factors[:, row] - factors[:, column]
     deviation = np.sqrt(np.sum(np.square(apart), axis=0))
     utility = coordinates.utilities(np.asarray(distribution.mode))
@@ -113,7 +110,7 @@ def _of_normal_distribution(
         logs = model.outcome_logs(difference, np.zeros_like(difference))
         return _gain([logs], [weights])
     index = coordinates.extras - 1
-    tie = columns(np.eye(coordinates.size)[index])
+    tie = columns(np.eye(density.size)[index])
     known = tie @ apart / deviation
     rest = np.sqrt(np.maximum(tie @ tie - known**2, 0.0))
     shifts, shares = np.polynomial.hermite_e.hermegauss(_TIE_NODES)

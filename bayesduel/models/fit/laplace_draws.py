@@ -15,15 +15,15 @@ import numpy as np
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.closed_forms import ClosedDensity
 from bayesduel.models.fit.draws import Sampled, generator_of, in_chains
-from bayesduel.models.fit.proposals import NormalProposer, ScaleProposer, Weighed
+from bayesduel.models.fit.proposals import NormalProposer, Pool, ScaleProposer
 from bayesduel.models.fit.resampling import (
     BLOCKS,
     FINITE_VARIANCE_K,
     LEAST_BLOCK,
     Correction,
+    can_trust,
     effective_number,
     largest_shift,
-    smoothed_weights,
     systematic,
 )
 from bayesduel.models.newton import Status
@@ -120,27 +120,28 @@ def from_approximation(
     chains, number = size[0], size[0] * size[1]
     # With fewer than 25 weights nothing is known of their tail.
     many = max(number, LEAST_BLOCK if resample else _LEAST_WEIGHED)
-    plain = chosen = Weighed.of(proposer.plain(rng, many))
-    good: list[Weighed] = []
-    for pool in proposer.better(rng, plain) if resample else ():
-        if pool.is_good:
-            good.append(pool)
-            chosen = min(good, key=lambda candidate: candidate.pareto_k)
+    plain = pool = proposer.plain(rng, many)
+    good: list[Pool] = []
+    for better in proposer.better(rng, plain) if resample else ():
+        weights, k = better.smoothed
+        if can_trust(k, len(weights), len(weights) * np.max(weights)):
+            good.append(better)
+            pool = min(good, key=lambda candidate: candidate.smoothed[1])
             # Above k = 1/2 the variance of the weights is infinite, and the error of a
             # mean several times what their effective number says, though it vanishes
             # as the pool grows.
-            if pool.pareto_k <= FINITE_VARIANCE_K:
-                chosen = pool
+            if k <= FINITE_VARIANCE_K:
+                pool = better
                 break
-    pool, weights, k, kind, propose = chosen
+    (weights, k), propose = pool.smoothed, pool.propose
     index = np.arange(number)
     if propose is not None:
         index = systematic(rng, weights, number)
-    shift, shifted, spread = largest_shift(plain.pool.named, pool.named, weights)
+    shift, shifted, spread = largest_shift(plain.named, pool.named, weights)
     correction = Correction(
         wanted=resample,
         resampled=propose is not None,
-        proposals=kind,
+        proposals=pool.kind,
         pareto_k=k,
         num_proposals=len(weights),
         effective_proposals=effective_number(weights),
@@ -159,8 +160,7 @@ def from_approximation(
         if propose is None:
             return proposer.plain(rng, number).named
         again = propose(rng, max(number, LEAST_BLOCK))
-        weights, _ = smoothed_weights(again.log_weight)
-        return again.chosen(systematic(rng, weights, number))
+        return again.chosen(systematic(rng, again.smoothed[0], number))
 
     return Sampled(
         draws=in_chains(pool.chosen(index), chains),

@@ -33,7 +33,7 @@ densities", JASA 81 (1986).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp, lgamma, log, pi
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -47,7 +47,6 @@ from bayesduel.models.fit.resampling import (
     HOPELESS,
     HOPELESS_K,
     LEAST_BLOCK,
-    can_trust,
     effective_number,
     smoothed_weights,
     systematic,
@@ -221,8 +220,13 @@ def _crossings(
     return distance, np.isfinite(high) | (np.abs(below) <= _CLOSE * depth)
 
 
+def _number_on_rays(number: int) -> int:
+    # Some weigh little, so that few draws need as many proposals as more would.
+    return BLOCKS * max(number, 4 * LEAST_BLOCK)
+
+
 def _rays_suit(
-    few: Weighed,
+    few: Pool,
     target: Any,
     distribution: LaplaceState,
     points: np.ndarray,
@@ -232,7 +236,7 @@ def _rays_suit(
     # the posterior only falls on the way to points, of log density lp, and beyond them.
     # So it does where it is log-concave. Otherwise a ray may meet a height several
     # times, and the weights would know of one place only.
-    if few.pareto_k > HOPELESS_K:
+    if few.smoothed[1] > HOPELESS_K:
         return False
     mode, top = np.asarray(distribution.mode), float(distribution.log_density)
     ways, known = points - mode, {0.0: np.full(len(points), top), 1.0: lp}
@@ -256,6 +260,14 @@ class Pool:
     log_weight: Float[np.ndarray, " draw"]
     # Returns the named quantities of points.
     naming: Callable[[np.ndarray], dict[str, np.ndarray]]
+    kind: str = "normal"
+    # Makes more of them, if they are good.
+    propose: Callable[[np.random.Generator, int], Pool] | None = None
+
+    @cached_property
+    def smoothed(self) -> tuple[Float[np.ndarray, " draw"], float]:
+        """The weights, smoothed, which add up to 1, and their Pareto k."""
+        return smoothed_weights(self.log_weight)
 
     @cached_property
     def named(self) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
@@ -267,27 +279,6 @@ class Pool:
     ) -> dict[str, Shaped[np.ndarray, "chosen ..."]]:
         """Return the named quantities of some proposals."""
         return {name: values[index] for name, values in self.named.items()}
-
-
-class Weighed(NamedTuple):
-    """Proposals with their weights, and what makes more of them if they are good."""
-
-    pool: Pool
-    weights: Float[np.ndarray, " draw"]
-    pareto_k: float
-    kind: str
-    propose: Callable[[np.random.Generator, int], Pool] | None
-
-    @classmethod
-    def of(cls, pool: Pool, kind: str = "normal", propose: Any = None) -> Weighed:
-        """Smooth the weights of a pool."""
-        return cls(pool, *smoothed_weights(pool.log_weight), kind, propose)
-
-    @property
-    def is_good(self) -> bool:
-        """Whether draws resampled by these weights are those of the posterior."""
-        largest = len(self.weights) * np.max(self.weights)
-        return can_trust(self.pareto_k, len(self.weights), largest)
 
 
 @dataclass(frozen=True)
@@ -304,20 +295,19 @@ class NormalProposer:
         lp = self.target.log_densities(points)
         return Pool(points, lp, lp - log_normal, self.target.named)
 
-    def better(self, rng: np.random.Generator, plain: Weighed) -> Iterator[Weighed]:
+    def better(self, rng: np.random.Generator, plain: Pool) -> Iterator[Pool]:
         """Add heavy tails; draw along rays where the posterior falls along them."""
-        number = len(plain.weights)
+        number = len(plain.lp)
         # Where next to none of the proposals matters, more are made for nothing.
-        if effective_number(plain.weights) > HOPELESS * number:
-            mixed = self._mixed(rng, number, plain.pool)
-            yield Weighed.of(mixed, "normal", self._mixed)
+        if effective_number(plain.smoothed[0]) > HOPELESS * number:
+            yield self._mixed(rng, number, plain)
         if not self.at_mode:
             return
-        few = Weighed.of(self._along_rays(rng, LEAST_BLOCK))
-        there = np.isfinite(few.pool.log_weight)
-        near = few.pool.points[there], few.pool.lp[there]
+        few = self._along_rays(rng, number, LEAST_BLOCK)
+        there = np.isfinite(few.log_weight)
+        near = few.points[there], few.lp[there]
         if _rays_suit(few, self.target, self.distribution, *near):
-            yield Weighed.of(self._radial(rng, number), "radial", self._radial)
+            yield self._along_rays(rng, number)
 
     def _mixed(
         self, rng: np.random.Generator, number: int, first: Pool | None = None
@@ -331,17 +321,14 @@ class NormalProposer:
         more = self.target.log_densities(points[number:])
         lp = np.concatenate([first.lp, more])
         log_weight = lp - _log_mixture(self.distribution, log_normal)
-        return Pool(points, lp, log_weight, self.target.named)
+        return Pool(points, lp, log_weight, self.target.named, propose=self._mixed)
 
-    def _radial(self, rng: np.random.Generator, number: int) -> Pool:
-        # Some weigh little, so that few draws need as many proposals as more would.
-        return self._along_rays(rng, BLOCKS * max(number, 4 * LEAST_BLOCK))
-
-    def _along_rays(self, rng: np.random.Generator, number: int) -> Pool:
-        points, lp, log_weight = radial_points(
-            rng, self.target, self.distribution, number
-        )
-        return Pool(points, lp, log_weight, self.target.named)
+    def _along_rays(
+        self, rng: np.random.Generator, number: int, proposals: int | None = None
+    ) -> Pool:
+        proposals = proposals or _number_on_rays(number)
+        drawn = radial_points(rng, self.target, self.distribution, proposals)
+        return Pool(*drawn, self.target.named, "radial", self._along_rays)
 
 
 class _Node(NamedTuple):
@@ -407,17 +394,17 @@ class ScaleProposer:
         logs, named = (pool.lp[order], pool.log_weight[order]), pool.chosen(order)
         return Pool(pool.points[order], *logs, lambda _: named)
 
-    def better(self, rng: np.random.Generator, plain: Weighed) -> Iterator[Weighed]:
+    def better(self, rng: np.random.Generator, plain: Pool) -> Iterator[Pool]:
         """Add heavy tails; draw along rays from the mode given each scale."""
-        number = len(plain.weights)
-        yield Weighed.of(self._mixed(rng, number), "normal", self._mixed)
-        few = Weighed.of(self._along_rays(rng, LEAST_BLOCK))
+        number = len(plain.lp)
+        yield self._mixed(rng, number)
+        few = self._along_rays(rng, number, LEAST_BLOCK)
         top = self.nodes[int(np.argmax(self.probabilities))]
         target, distribution = top.density, top.distribution
         *near, weight = radial_points(rng, target, distribution, LEAST_BLOCK // 4)
         there = np.isfinite(weight)
         if _rays_suit(few, target, distribution, *(values[there] for values in near)):
-            yield Weighed.of(self._radial(rng, number), "radial", self._radial)
+            yield self._along_rays(rng, number)
 
     def _mixed(self, rng: np.random.Generator, number: int) -> Pool:
         # Blocks of so many, about a quarter of them with heavy tails.
@@ -430,18 +417,18 @@ class ScaleProposer:
             points, log_normal = map(np.concatenate, zip(*blocks, strict=True))
             return points, _log_mixture(node.distribution, log_normal)
 
-        return self._pool(rng, BLOCKS * number, draw)
+        return replace(self._pool(rng, BLOCKS * number, draw), propose=self._mixed)
 
-    def _radial(self, rng: np.random.Generator, number: int) -> Pool:
-        return self._along_rays(rng, BLOCKS * max(number, 4 * LEAST_BLOCK))
-
-    def _along_rays(self, rng: np.random.Generator, number: int) -> Pool:
+    def _along_rays(
+        self, rng: np.random.Generator, number: int, proposals: int | None = None
+    ) -> Pool:
         def draw(node: _Node, count: int) -> tuple[np.ndarray, np.ndarray]:
             of_node = node.density, node.distribution
             points, lp, weight = radial_points(rng, *of_node, count)
             return points, lp - node.log_evidence - weight
 
-        return self._pool(rng, number, draw)
+        pool = self._pool(rng, proposals or _number_on_rays(number), draw)
+        return replace(pool, kind="radial", propose=self._along_rays)
 
     def _pool(
         self,

@@ -104,20 +104,11 @@ def by_arm(
 
 def votes_of_arms(data: Comparisons) -> dict[str, Float64[np.ndarray, " K"]]:
     """Return how many votes each arm is in, won, lost and tied, by column."""
-    arms = np.concatenate([data.first, data.second])
-    won, lost, tied = data.counts.T
-
-    def summed(of_first: np.ndarray, of_second: np.ndarray) -> np.ndarray:
-        both = np.concatenate([of_first, of_second])
-        return np.bincount(arms, both, data.num_arms).astype(np.float64)
-
-    total = won + lost + tied
-    return {
-        "comparisons": summed(total, total),
-        "wins": summed(won, lost),
-        "losses": summed(lost, won),
-        "ties": summed(tied, tied),
-    }
+    totals = np.zeros((data.num_arms, 3))
+    np.add.at(totals, data.first, data.counts)
+    np.add.at(totals, data.second, data.counts[:, [1, 0, 2]])
+    votes = {"comparisons": totals.sum(axis=1)}
+    return votes | dict(zip(("wins", "losses", "ties"), totals.T, strict=True))
 
 
 def standing_columns(
@@ -170,7 +161,7 @@ def standing_columns(
     }
     if isinstance(posterior.data, Comparisons):
         columns |= votes_of_arms(posterior.data)
-    places = winners.best_first(posterior.part_of, mean)
+    places = np.lexsort((-mean, posterior.part_of))  # Equal ones by position.
     names = [posterior.arm_names[arm] for arm in places]
     words = {
         "score": score,

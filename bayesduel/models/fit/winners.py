@@ -62,15 +62,13 @@ def centered(
     part_of: Int[np.ndarray, " K"], utilities: Float[np.ndarray, "draw K"]
 ) -> Float[np.ndarray, "draw K"]:
     """Return utilities minus the mean of their part; nan for an arm alone in it."""
-    centered_utilities = np.full(utilities.shape, np.nan)
+    leads = np.full(utilities.shape, np.nan)
     for number in np.unique(part_of):
         part = np.flatnonzero(part_of == number)
         if len(part) > 1:
-            part_utilities = utilities[:, part]
-            centered_utilities[:, part] = part_utilities - part_utilities.mean(
-                axis=1, keepdims=True
-            )
-    return centered_utilities
+            leads[:, part] = utilities[:, part]
+            leads[:, part] -= utilities[:, part].mean(axis=1, keepdims=True)
+    return leads
 
 
 def ordering_scores(fit: Any) -> tuple[str, Shaped[np.ndarray, "draw K"]]:
@@ -79,13 +77,6 @@ def ordering_scores(fit: Any) -> tuple[str, Shaped[np.ndarray, "draw K"]]:
     if utilities is None:
         return "borda", fit.scores["borda"]
     return "utility", centered(fit.part_of, utilities)
-
-
-def best_first(
-    part_of: Int[np.ndarray, " K"], mean: Float[np.ndarray, " K"]
-) -> Int[np.ndarray, " K"]:
-    """Return the arms by their mean score, part by part; equal ones by position."""
-    return np.lexsort((-mean, part_of))
 
 
 def winner_shares(

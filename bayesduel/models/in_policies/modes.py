@@ -70,11 +70,26 @@ def points_on_rays(
     depth: Float[Array, " draw"],
 ) -> Float[Array, "draw D"]:
     """Move draws of the normal distribution on their rays from the mode."""
-    size = mode.shape[0]
+    # How far to go on a way is found by Newton's method for log F as a function of
+    # log s, which is nearly a line.
 
     def moved(point: Array, depth: Array) -> Array:
         way = point - mode
-        return mode + _share_of_way(density.fall(mode, way), depth, size) * way
+        fall = density.fall(mode, way)
+
+        def nearer(_: int, share: Array) -> Array:
+            fallen, slope = fall(share)
+            wanted, loss = _wanted_at(share, depth, fallen, slope, mode.shape[0])
+            power = jnp.maximum(share * slope / fallen, _LEAST_POWER)
+            # Near the mode the weight grows with the root of the fall.
+            power = power * (1.0 - 0.5 * loss)
+            step = (jnp.log(wanted) - jnp.log(fallen)) / power
+            # Beyond what is finite a shorter way is tried, and a longer one while the
+            # fall drowns in rounding.
+            step = jnp.where(jnp.isnan(step), jnp.where(fallen <= 0, 1.0, -1.0), step)
+            return share * jnp.exp(jnp.clip(step, -_LONGEST, _LONGEST))
+
+        return mode + lax.fori_loop(0, _STEPS, nearer, jnp.ones_like(depth)) * way
 
     return jax.vmap(moved)(normal, depth)
 
@@ -97,27 +112,6 @@ def surely_before(
         return (limit >= _FAR) | (fallen > _SURE * wanted + rounding)
 
     return jax.vmap(sure)(normal, depth, limit)
-
-
-def _share_of_way(
-    fall: Callable[[Array], tuple[Array, Array]], depth: Float[Array, ""], size: int
-) -> Float[Array, ""]:
-    """Return how far to go on a way."""
-    # By Newton's method for log F as a function of log s, which is nearly a line.
-
-    def nearer(_: int, share: Array) -> Array:
-        fallen, slope = fall(share)
-        wanted, loss = _wanted_at(share, depth, fallen, slope, size)
-        power = jnp.maximum(share * slope / fallen, _LEAST_POWER)
-        # Near the mode the weight grows with the root of the fall.
-        power = power * (1.0 - 0.5 * loss)
-        step = (jnp.log(wanted) - jnp.log(fallen)) / power
-        # Beyond what is finite a shorter way is tried, and a longer one while the
-        # fall drowns in rounding.
-        step = jnp.where(jnp.isnan(step), jnp.where(fallen <= 0, 1.0, -1.0), step)
-        return share * jnp.exp(jnp.clip(step, -_LONGEST, _LONGEST))
-
-    return lax.fori_loop(0, _STEPS, nearer, jnp.ones_like(depth))
 
 
 def _wanted_at(

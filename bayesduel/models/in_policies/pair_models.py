@@ -188,7 +188,7 @@ class PairModel:
         """Return the log joint density where many points of few rows are looked at."""
         if self._closed is None or getattr(self.model, "order_effect", False):
             return self.density(votes)
-        first, second = UnorderedPairs.arms(self.num_arms)
+        first, second = np.triu_indices(self.num_arms, 1)
         both = VoteTables(votes.won + votes.lost.T, votes.lost + votes.won.T)
         counts = self._counts(both)[first * self.num_arms + second]
         rows = UnorderedPairs(counts.astype(dtype), self.num_arms)

@@ -94,7 +94,8 @@ class SetLaplace:
         """Raise ``PolicyParameterError`` where the model cannot be held by a policy."""
         number = num_arms or 3
         # A single set, of all arms: of pairs there may be too many.
-        check_held(self.model, lambda: _template(self.model, number, number, no_choice))
+        widest = SetModel(self.model, number, number, no_choice)
+        check_held(self.model, lambda: _template(widest))
         has_utilities = type(self.model).utilities is not PreferenceModel.utilities
         if not has_utilities and "utility" not in self.model.dims():
             raise PolicyParameterError(
@@ -113,7 +114,7 @@ class SetModel:
 
     def init(self) -> SetBeliefs:
         """Return the state before any choice: the prior."""
-        mode, factor = _prior(*self._key)
+        mode, factor = _prior(self)
         sets, width = comb(self.num_arms, self.subset_size), self.num_arms
         return SetBeliefs(
             counts=jnp.zeros((sets, width + self.no_choice), dtype=jnp.float64),
@@ -160,14 +161,10 @@ class SetModel:
         """Return the utilities at the mode."""
         return self._utilities_at(state.mode[None, :])[0]
 
-    @property
-    def _key(self) -> tuple[PreferenceModel, int, int, bool]:
-        return self.model, self.num_arms, self.subset_size, self.no_choice
-
     def _density(self, counts: Any = None) -> tuple[Any, Any]:
         # The log density of so many choices, and their arrays. Only some closed forms
         # are ones for programs, too.
-        arrays = _template(*self._key)
+        arrays = _template(self)
         arrays = arrays if counts is None else with_counts(arrays, counts)
         closed = self.model.closed_form(arrays)
         if isinstance(closed, ClosedDensity):
@@ -184,29 +181,24 @@ class SetModel:
 
 
 @lru_cache(maxsize=16)
-def _template(
-    model: PreferenceModel, num_arms: int, subset_size: int, no_choice: bool
-) -> Any:
-    offered = all_sets(num_arms, subset_size)
-    number = np.arange(1.0, len(offered) + 1.0)
-    counts = np.concatenate(
-        [offered * number[:, None], no_choice * number[:, None]], axis=1
-    )
-    names = tuple(str(arm) for arm in range(num_arms))
-    arrays = model.arrays(Choices(names, offered, counts, outside=no_choice))
-    check_counts(model, arrays, counts)
+def _template(sets: SetModel) -> Any:
+    offered = all_sets(sets.num_arms, sets.subset_size)
+    number = np.arange(1.0, len(offered) + 1.0)[:, None]
+    counts = np.concatenate([offered * number, sets.no_choice * number], axis=1)
+    names = tuple(str(arm) for arm in range(sets.num_arms))
+    choices = Choices(names, offered, counts, outside=sets.no_choice)
+    arrays = sets.model.arrays(choices)
+    check_counts(sets.model, arrays, counts)
     return arrays
 
 
 @lru_cache(maxsize=16)
-def _prior(
-    model: PreferenceModel, num_arms: int, subset_size: int, no_choice: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    arrays = _template(model, num_arms, subset_size, no_choice)
+def _prior(sets: SetModel) -> tuple[np.ndarray, np.ndarray]:
+    arrays = _template(sets)
     empty = with_counts(arrays, np.zeros_like(arrays.counts))
     # While a program is traced, this thread would compile every operation by itself.
     with ThreadPoolExecutor(1) as executor:
-        distribution = executor.submit(density_of(model, empty).laplace).result()
+        distribution = executor.submit(density_of(sets.model, empty).laplace).result()
     return np.asarray(distribution.mode), np.asarray(distribution.factor)
 
 
