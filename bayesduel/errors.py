@@ -81,7 +81,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class DamagedPartWarning(UserWarning):
-    """A stored chunk is not what was written; names the file, which is left out."""
+    """A stored chunk was changed or damaged; its file is named and left out."""
 
 
 class ComparisonDataError(BayesduelError, ArgumentError):
@@ -125,7 +125,7 @@ class DisconnectedComparisonsWarning(UserWarning):
 
 
 class NarrowPriorWarning(UserWarning):
-    """A prior hardly lets a feature of arms matter; names it, and the factor."""
+    """A prior is so narrow that a feature, which is named, hardly matters."""
 
 
 class ChoiceWorldError(BayesduelError, ArgumentError):
@@ -141,7 +141,7 @@ class StudyError(BayesduelError, ArgumentError):
 
 
 class StudyFileError(StudyError):
-    """The file of a study is gone, locked, damaged or replaced; nothing was stored."""
+    """The file of a study is missing, locked, damaged or replaced."""
 
 
 class SimulationError(BayesduelError, RuntimeError):

@@ -45,7 +45,7 @@ _TIMINGS = ("created", "run_seconds", "compile_seconds")
 
 
 def save(tree: xr.DataTree, path: Path | str, *, overwrite: bool = False) -> Path:
-    """Write a result tree as netCDF, all of it or nothing.
+    """Write a result tree as netCDF, either completely or not at all.
 
     Parameters
     ----------

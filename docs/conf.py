@@ -59,9 +59,8 @@ for _path in (_HERE / "notebooks").glob("*.ipynb"):
     _notebook = nbformat.read(_path, as_version=4)
     if any("BAYESDUEL_NOTEBOOK_RUNS" in _cell.source for _cell in _notebook.cells):
         _notebook.cells[0].source += (
-            "\n\n:::{note}\nOutputs on this page come from at most "
-            f"{os.environ['BAYESDUEL_NOTEBOOK_RUNS']} runs. Statements about what "
-            "surprised come from 50 or more, and may differ from these outputs.\n:::"
+            "\n\n:::{note}\nTo build quickly, this page plays fewer runs than "
+            "the 50 or more behind its conclusions, and its outputs may differ.\n:::"
         )
         nbformat.write(_notebook, _path)
 nb_execution_mode = "cache"

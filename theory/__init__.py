@@ -1,13 +1,15 @@
 """Pure mathematics of preference matrices: winners, regret, and regret bounds.
 
-Deterministic, NumPy arrays in and out, natural logarithms. Arms are numbered from 0.
-CVXPY and HiGHS are loaded by the functions that need them.
+Its functions are deterministic. They take and return NumPy arrays, and use natural
+logarithms. Arms are numbered from 0. CVXPY and HiGHS are imported only by the functions
+that need them.
 
-What most questions need is here, by question; the rest of an answer is in the module of
-its topic:
+The functions that you need most often are in theory itself. The others are in one
+module per topic:
 
-- who beats whom in an instance: `PreferenceMatrix`, `theory.divergences`;
-- the constant of an instance, and the allocation behind it: `theory.copeland_program`;
+- the matrix, its winners and its divergences: `PreferenceMatrix`, `theory.divergences`;
+- the constant of the lower bound of an instance, and the allocation that attains it:
+  `theory.copeland_program`;
 - the same when preferences obey a model: `theory.structured`;
 - how soon a winner can be named: `theory.identification`;
 - the bound of a theorem: `theory.theorems`;

@@ -1,9 +1,9 @@
 """Kullback-Leibler divergence between Bernoulli distributions, and its inverses.
 
-Natural logarithms. Every function runs on NumPy arrays and, traced, on arrays of any
-library that follows the array-API standard, in the precision of its input; lists and
-integers become float64. NumPy input is checked; a compiled program cannot raise, and
-outside the stated ranges its result is undefined.
+Logarithms are natural. Every function takes NumPy arrays, or arrays of any library that
+follows the array-API standard, also inside compiled code. It computes in the precision
+of its input; lists and integers become float64. NumPy input is checked. Compiled code
+cannot raise errors, so its result is undefined outside the stated ranges.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ class ArgumentError(ValueError):
 def errors_about(
     argument: str, value: object, index: int | None = None
 ) -> Iterator[None]:
-    """Let errors in a block be about the argument that was read there.
+    """Attach the name of an argument to the errors that are raised in a block.
 
     Whatever is raised while ``value`` is read becomes an `ArgumentError`, of the same
     type if it is one of this kind. An error about that value itself gets the name that
@@ -193,7 +193,7 @@ class ArgumentTypeError(InvalidPreferenceError, TypeError):
 
 
 class TieError(InvalidPreferenceError):
-    """A tied pair stands where the theory assumes that there is none."""
+    """A pair is tied where the theory assumes that there are no ties."""
 
 
 class ProgramError(RuntimeError):

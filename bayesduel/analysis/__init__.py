@@ -1,10 +1,9 @@
-"""Numbers of simulation results: slopes, summaries, anchored bounds.
+"""Numbers from simulation results: summaries, slopes, rankings, bounds.
 
-Theory speaks about slopes: a lower bound says that regret grows at least like
-``C log t``, where log is natural. The functions here measure that slope with its
-standard error over runs and put it beside the constant of the bound, and say which
-differences between policies are real. `audit_stopping` measures what rules for stopping
-promise.
+Theorems are about slopes: a lower bound says that regret grows at least like ``C log
+t``, where log is natural. The functions here measure that slope with its standard error
+over runs, put it beside the constant of the bound, and say which differences between
+policies are significant. `audit_stopping` measures the error rates of stopping rules.
 
 They read the result trees of :func:`bayesduel.simulate` (one node) and
 :func:`bayesduel.compare` (``/<instance>/<policy>``).

@@ -96,7 +96,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class RankedPolicy:
-    """A policy, and the ranks that the runs leave open for it.
+    """A policy, and the range of ranks that is compatible with the runs.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Checks of a fit, comparison of models, and export to ArviZ.
+"""These functions check a fit, compare models, and export fits to ArviZ.
 
 Nothing heavy is imported before it is used.
 """

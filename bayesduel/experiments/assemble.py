@@ -133,7 +133,7 @@ def finish(
 
 
 def merge(out: Path | str, *, format: str = NETCDF) -> xr.DataTree:
-    """Put the parts of an experiment together, from the folder that holds their chunks.
+    """Merge the parts of an experiment whose chunks are stored in one folder.
 
     Parts are those of ``compare(..., part="3/10", out=out)``. If several machines wrote
     them to folders of their own, copy the files of all folders ``chunks`` into one.

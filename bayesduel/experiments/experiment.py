@@ -44,7 +44,7 @@ from theory.arguments import integer_from, seed_of, true_or_false
 
 @dataclass(frozen=True, init=False)
 class Experiment:
-    """Every policy on every instance: what is asked for, before it is carried out.
+    """The specification of an experiment: every policy on every instance.
 
     Everything is read and checked here, once; a request that can be made can be run.
 
@@ -492,7 +492,7 @@ def compare(
     resume: bool = False,
     overwrite: bool = False,
 ) -> xr.DataTree:
-    """Simulate every policy on every matrix, or in every world of subset choice.
+    """Simulate several policies on several matrices or worlds.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ __all__ = [
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of the printed matrices.
+    """Return the names of the matrices that are printed in papers.
 
     Returns
     -------

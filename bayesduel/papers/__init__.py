@@ -1,4 +1,4 @@
-"""The experiments of the papers: recipes, statements, verdicts, figures, and Table 1.
+"""Repeat the experiments of papers, and check what the papers say of them.
 
 Nothing heavy is imported before it is used.
 """

@@ -1,12 +1,13 @@
 """Statements of papers, checked on measured regret with standard errors.
 
-Kinds of statements, F being a policy of the first list and S one of the second:
+A statement compares a policy F of a first list with a policy S of a second list. The
+kinds of statements are:
 
 - ``less``: the mean regret of F is below `factor` times that of S;
 - ``similar``: it differs from that of S by at most `tolerance` times the latter;
 - ``spread``: the standard deviation of F over the mean of S is `value`, up to
   `tolerance` times `value`;
-- ``less-spread``: the standard deviation of F is below that of S;
+- ``less-spread``: the standard deviation of the regret of F is below that of S;
 - ``more-diverse``: the most exploited winner of a run takes a smaller share of the
   self-duels of winners under F than under S;
 - ``converges``: in a world of subset choice, the arms of the best set make up more than
@@ -16,13 +17,15 @@ Kinds of statements, F being a policy of the first list and S one of the second:
 - ``linear``: d log R / d log t over the last factor of two exceeds `value` for F, which
   is 1 for linear growth and near 0 for logarithmic growth.
 
-Means are compared run by run, because runs share their relabelings; with several random
-matrices, matrix by matrix. A statement holds, or does not, where it does so by two
-standard errors. Otherwise, and where there are fewer than three runs, it is open.
+Means are compared run by run, because the runs of all policies use the same relabelings
+of the arms. With several random matrices, they are compared matrix by matrix. A
+statement counts as true or as false if the data show this by at least two standard
+errors. Otherwise, or if there are fewer than three runs, it stays open.
 
-That is about the runs that were made. Where runs of a kind not seen, as rare as these
-may have missed, could undo the order of two means, the numbers say by how much the
-policies would have to differ in those runs (:mod:`bayesduel.analysis.policy_rankings`).
+This verdict is about the runs that were made. Rare runs with very large regret may be
+missing among them, and could reverse the order of two means. In this case the output
+says by how much the policies would have to differ in such runs
+(:mod:`bayesduel.analysis.policy_rankings`).
 """
 
 from __future__ import annotations

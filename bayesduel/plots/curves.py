@@ -226,7 +226,7 @@ def slopes(
     width: str | float = "full",
     height: float | None = None,
 ) -> StyledFigure:
-    """Draw regret far out, with each measured slope written beside its line.
+    """Draw regret at long horizons, with each measured slope written beside its line.
 
     On a logarithmic axis of rounds, regret that grows like C log t is a straight line
     with slope C. A dashed line with the slope of the lower bound starts on every

@@ -188,7 +188,7 @@ class DelayedFeedback(PolicyAround):
 
 
 class WithoutSelfDuels(PolicyAround):
-    """Play the duels of a policy, in their order, and leave its self-duels out.
+    """Play the duels of another policy in their order, without its self-duels.
 
     Policies that minimize regret let their champion meet itself nearly always. That
     teaches nothing; who pays for duels and wants a name, not regret, leaves it out. The

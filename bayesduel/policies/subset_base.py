@@ -20,7 +20,7 @@ _MOST_SETS_CHECKED = 20_000
 
 
 class Offer(NamedTuple):
-    """The choice of a policy over subsets, where it is more than a set for one round.
+    """The choice of a policy over subsets, if it is more than one set for one round.
 
     ``subset`` marks the arms that are offered for ``rounds`` rounds, or, with
     ``until_no_choice``, until the first round in which nothing is chosen, that one

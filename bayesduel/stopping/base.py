@@ -267,7 +267,7 @@ implement(OneOrOther, _count_both, _look_at_both)
 
 @dataclass(frozen=True)
 class LookEvery(StoppingRule):
-    """Look at a rule after every so many duels only.
+    """Check a rule only after every n-th duel.
 
     Parameters
     ----------

@@ -471,7 +471,7 @@ implement(PosteriorSoFar, _count_posterior, _look_at_posterior)
 
 @dataclass(frozen=True)
 class Budget(StoppingRule):
-    """Stop after so many duels, and name nobody.
+    """Stop after a given number of duels, and name no arm.
 
     Parameters
     ----------

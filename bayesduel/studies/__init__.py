@@ -1,4 +1,4 @@
-"""Studies: the policies of this package ask real judges."""
+"""In a study, a policy of this package chooses the questions to real judges."""
 
 from theory.lazy import lazy_names
 

@@ -167,7 +167,7 @@ def leader_of(posterior: Fit) -> str | None:
 
 @dataclass(frozen=True)
 class Standing:
-    """One arm; the first one of a status has the best score.
+    """The standing of one arm. The first arm of a status has the best score.
 
     Attributes
     ----------

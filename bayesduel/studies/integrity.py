@@ -187,7 +187,7 @@ def _words(state: StudyState, question: Asked | GoldAsked) -> str:
 
 
 def check_study(path: str | os.PathLike[str]) -> IntegrityReport:
-    """Say which events of a study are sound.
+    """Check which recorded events of a study are intact.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyStatus:
-    """Where a study stands; as ``Study.status`` returns it.
+    """The state of a study, as ``returned by Study.status.
 
     Attributes
     ----------
@@ -447,8 +447,8 @@ def standing(
     pairs to a multiple of these proportions, the least one at which the evidence
     suffices, if each pair goes on as it is taken to be. It is a point estimate, rough
     while votes are few, and for a policy that asks well, such as
-    ``"rd-ts:cost=duels"``: one that asks all pairs alike needs many times more. The
-    page on the next pairs compares it with simulations; the forecast of a study
+    ``"rd-ts:cost=duels"``: one that asks all pairs equally often needs many times more.
+    The page on the next pairs compares it with simulations; the forecast of a study
     simulates, and has intervals.
 
     Examples

@@ -1,4 +1,4 @@
-"""Exact Bayes regret of three arms: of the best policy there is, and of given rules."""
+"""Exact Bayes regret on three arms, of the optimal policy and of given policies."""
 
 from theory.lazy import lazy_names
 

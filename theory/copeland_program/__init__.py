@@ -1,9 +1,9 @@
 """The optimal exploration program of Copeland dueling bandits, and its efficient form.
 
-Komiyama, Honda and Nakagawa (2016): how often every pair must be compared, per log
-round, by any algorithm that is consistent. `theory.copeland_program.statement` is the
-program as it reads; `constants` solves it, certified; `efficient` is the closed form of
-ECW-RMED.
+Komiyama, Honda and Nakagawa (2016): how often any consistent algorithm must compare
+each pair, per unit of log T. The module `theory.copeland_program.statement` has the
+program as it stands in the paper, `constants` solves it and certifies the solution, and
+`efficient` has the closed form of ECW-RMED.
 """
 
 from theory.lazy import lazy_names

@@ -63,7 +63,7 @@ SOLVERS = {
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
-    """Reaction of a constant to the gap of every pair.
+    """Derivatives of a constant with respect to the gap of every pair.
 
     Attributes
     ----------

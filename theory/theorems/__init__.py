@@ -1,4 +1,4 @@
-"""Regret bounds of the literature: one file per family, one function per theorem."""
+"""These functions are in theory.theorems. There is one function per theorem."""
 
 from theory.lazy import lazy_names
 

@@ -263,7 +263,7 @@ def double_thompson_counts(
 def lowest_index(
     indices: ArrayLike, offered: ArrayLike
 ) -> tuple[Float64[np.ndarray, " T"], Float64[np.ndarray, " T"]]:
-    """Follow the smallest index among the arms offered, round by round.
+    """Return the smallest index among the offered arms in each round.
 
     rho'(t) is the smallest index of an arm in the set of round t, rho(t) the smallest
     rho' so far. While the index rule offers the arms with the largest indices, and only

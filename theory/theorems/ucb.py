@@ -193,7 +193,7 @@ def sup_klucb_constant(
     score: str = "copeland",
     regret: str | None = None,
 ) -> RegretBound:
-    """Compute what KL-UCB would pay on the bandit that Sup-KLUCB reduces duels to.
+    """Compute the constant of KL-UCB on the bandit to which Sup-KLUCB reduces duels.
 
     Its arms are the K (K + 1) / 2 pairs i <= j, with the product m_ij = s_i s_j of two
     scores as mean. If the rewards were independent with these means, the pair (i, j)

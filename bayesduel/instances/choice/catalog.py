@@ -64,7 +64,7 @@ def world_names() -> tuple[str, ...]:
 
 
 def describe_world(name: str) -> WorldDescription:
-    """Say what a world is and which parameters it takes.
+    """Describe a world and its parameters.
 
     Examples
     --------

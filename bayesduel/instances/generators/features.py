@@ -75,7 +75,7 @@ def random_linear_utilities(
     length: float = 3.0,
     shuffle: bool = True,
 ) -> GeneratedInstance:
-    """Draw features of length 1 in random directions, and such coefficients.
+    """Draw features and coefficients: vectors of length 1, random directions.
 
     Utilities lie between -length and length. See :func:`linear_utilities`.
 

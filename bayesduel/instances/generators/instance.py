@@ -13,7 +13,7 @@ from theory.validation import MOST_ARMS
 
 
 class GeneratedInstance(NamedTuple):
-    """A generated matrix and the order in which its arms stand.
+    """A generated matrix, and the permutation of its arms.
 
     Attributes
     ----------

@@ -193,7 +193,7 @@ def mallows(
 
 
 def zoghi500(num_arms: int = 500, p_win: float = 0.75) -> PreferenceMatrix:
-    """Return the 500-armed Copeland instance: its signs are known, its sizes are not.
+    """Return the Copeland instance with 500 arms; its paper prints signs only.
 
     Three Copeland winners, arms 0, 1 and 2, beat each other in a cycle (0 beats 1
     beats 2 beats 0) and beat everybody else; the other arms are totally ordered. For

@@ -1,4 +1,4 @@
-"""Worlds of duels that change: one class each, written as a user's own world is.
+"""Worlds of duels that change during a run; each is a class.
 
 ``bayesduel.load("drifting:speed=0.001")`` returns one by name. Each is a
 :class:`bayesduel.World`; ``bayesduel list pair-worlds`` lists their parameters.

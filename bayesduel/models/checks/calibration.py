@@ -132,7 +132,7 @@ def calibrate(
     rng_key: int = 0,
     on_progress: Callable[[int], object] | None = None,
 ) -> Calibration:
-    """Simulate truths and data from a model, fit it, and rank the truths.
+    """Simulate true values and votes, fit the model, and rank the true values.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """Whether a fit can be believed, in a few lines of text; ``print`` it."""
+    """Whether a fit can be trusted, in a few lines of text; ``print`` it."""
 
     title: str
     findings: tuple[Finding, ...]
@@ -151,7 +151,7 @@ _SEED = 20_230_517
 
 
 def report(posterior: Fit, *, with_loo: bool = True, with_votes: bool = True) -> Report:
-    """Check whether a fit can be believed: its draws, its model, its judges.
+    """Check whether a fit can be trusted: its draws, its model, its judges.
 
     nuts: R-hat (rank-normalized), effective draws in bulk and tails, divergences, BFMI.
     laplace and svi: whether the search converged, and whether the draws that were kept

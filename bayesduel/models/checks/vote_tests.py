@@ -39,7 +39,7 @@ _FEW_NATS = 4.0
 
 @dataclass(frozen=True, eq=False)
 class Transitivity:
-    """Evidence for and against one scale on which all arms have a place.
+    """Evidence for and against one common scale of the arms.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ def transitivity(
     num_replicates: int = 200,
     rng_key: int = 0,
 ) -> Transitivity:
-    """Ask whether the votes come from one scale, as Bradley-Terry has it.
+    """Test whether one utility per arm describes the votes, as Bradley-Terry assumes.
 
     Two models of who wins are compared, vote by vote: a Beta per pair, in which
     anything goes, and utilities on one scale. Ties are dropped: given that a vote is no

@@ -521,7 +521,7 @@ class ModeFit:
 
 
 def fit_mode(model: PairwiseUtilityModel, data: Comparisons) -> ModeFit:
-    """Find the mode of a pairwise model with as many arms as there may be.
+    """Find the mode of a pairwise model, also with very many arms.
 
     For 100,000 arms and 300,000 votes in seconds; :func:`fit` is for fewer arms, and
     says more of them: draws, ranks, probabilities. The time grows with the number of

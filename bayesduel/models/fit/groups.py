@@ -89,7 +89,7 @@ def fit_groups(
     on_progress: Callable[[int, int], object] | None = None,
     **options: Any,
 ) -> GroupFits:
-    """Fit a model to each group of votes on its own, as to 50 topics.
+    """Fit a model to each group of votes separately, for example to each of 50 topics.
 
     Nothing is shared between groups, so that an arm may be the best in one and the last
     in another; no probability of being the best across groups follows.

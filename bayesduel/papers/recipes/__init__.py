@@ -1,8 +1,8 @@
 """The experiments of the papers, as data.
 
-One TOML file per figure: instances, policies with their parameters, numbers of runs
-and rounds, the layout, and what the paper says of it. `bayesduel.papers.reproducing`
-carries them out.
+Each figure has one TOML file. It states the instances, the policies with their
+parameters, the numbers of runs and rounds, the layout, and what the paper says about
+the figure. `bayesduel.papers.reproducing` runs these recipes.
 """
 
 from __future__ import annotations

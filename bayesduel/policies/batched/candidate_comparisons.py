@@ -27,7 +27,7 @@ from theory.theorems import scomp2_order
 
 @register("scomp2", acronym="SCOMP2", theorems=(scomp2_order,))
 class CandidateComparisons(SeededPolicy):
-    r"""Batched dueling bandits under SST and STI with two batches a round, SCOMP2.
+    r"""Batched dueling bandits under SST and STI, with two batches per stage (SCOMP2).
 
     SCOMP2 is SCOMP with still fewer comparisons. First the seeds, a small random set of
     arms, are compared with each other. Then all remaining arms meet only the best of
