@@ -58,11 +58,11 @@ def _finding(
     )
     far = sum(max(each) > 100 for each in times.values())
     return (
-        f"**{labels[first]} has the least regret over all columns.** After {horizon:,} "
-        f"rounds its regret is {mean[first]:.1f} times the smallest regret of a "
-        f"column, in the geometric mean over the {len(names)} columns, and "
-        f"{max(times[first]):.1f} times at most. {labels[second]} and {labels[third]} "
-        f"follow with {mean[second]:.1f} and {mean[third]:.1f} times in the mean. "
+        f"**All columns together, {labels[first]} has the least regret.** Divide its "
+        f"regret after {horizon:,} rounds by the smallest regret of each column. The "
+        f"geometric mean of these {len(names)} ratios is {mean[first]:.1f}, and the "
+        f"largest is {max(times[first]):.1f}. {labels[second]} and {labels[third]} "
+        f"follow with means of {mean[second]:.1f} and {mean[third]:.1f}. "
         f"{labels[rival]} has the smallest regret in {smallest[rival]} columns "
         f"({labels[first]} in {smallest[first]}), but up to "
         f"{max(times[rival]):,.0f} times the smallest in others. "

@@ -20,7 +20,7 @@ _MOST_SETS_CHECKED = 20_000
 
 
 class Offer(NamedTuple):
-    """The choice of a policy over subsets, if it is more than one set for one round.
+    """A set of arms, and the number of rounds for which it is offered.
 
     ``subset`` marks the arms that are offered for ``rounds`` rounds, or, with
     ``until_no_choice``, until the first round in which nothing is chosen, that one

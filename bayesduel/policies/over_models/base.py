@@ -89,7 +89,7 @@ def model_rule[T: type](cls: T) -> T:
 
 
 def one_round(first: Arm, second: Arm) -> Duel:
-    """Return a duel of a single round, as a step-by-step policy asks for it."""
+    """Return the duel of a policy that plays one round at a time."""
     return Duel(
         champion=first,
         exploit_rounds=jnp.int64(0),

@@ -28,8 +28,8 @@ class LogitThompson(OfferingPolicy, KernelPolicy):
 
     Use it if choices follow a multinomial logit. Unlike MNL-TS it also works where one
     of the offered arms is always chosen (``no_choice=False``). No paper describes
-    exactly this rule. :class:`MNLThompson` draws from a Beta distribution per arm
-    instead, once per epoch.
+    exactly this rule. ``mnl-ts`` draws from one Beta distribution per arm instead, and
+    only once per epoch.
 
     Parameters
     ----------
@@ -50,11 +50,12 @@ class LogitThompson(OfferingPolicy, KernelPolicy):
     1. Approximate the posterior given all choices by a normal distribution around its
        mode. The mode is found by Newton's method from the last mode.
     2. Draw one vector of utilities from this distribution.
-    3. Offer the k arms with the largest utilities. This is the best set for equal
-       revenues.
+    3. Offer the k arms with the largest utilities. This is the best set if all arms are
+       worth the same.
 
-    Choices are kept per set, so there may be at most 1000 sets. The recommendation is
-    the k arms with the largest utilities at the mode. Ties are broken at random.
+    Counts of choices are stored for every possible set, so at most 1000 sets are
+    allowed. The recommendation is the k arms with the largest utilities at the mode.
+    Ties are broken at random.
 
     **Assumptions.** The model. No theorem is known.
 

@@ -78,7 +78,8 @@ class DoubleThompson(KernelPolicy):
     Double Thompson Sampling chooses both arms of a duel by draws from the posterior
     distribution of the preferences. Confidence bounds exclude two kinds of arms: first
     arms that can no longer be Copeland winners, and opponents that are already known to
-    beat the first arm. The policy needs no Condorcet winner, no horizon and no tuning.
+    beat the first arm. D-TS and D-TS+ need no Condorcet winner, no horizon and no
+    tuning.
 
     Use ``d-ts+`` if you know nothing about the preferences. With a Condorcet winner
     ``d-ts`` is as good, and it is the usual choice if answers arrive late. Use
@@ -91,13 +92,14 @@ class DoubleThompson(KernelPolicy):
       regret, by the formula in the rule.
     - ``pure-d-ts``: there are no confidence bounds, and no arm is excluded. It is there
       for comparison: its regret is linear if a Copeland winner loses to some arm.
-    - ``bt-ts``: pure D-TS with the posterior of a Bradley-Terry model.
+    - ``bt-ts``: pure D-TS with the posterior of a Bradley-Terry model, which has one
+      utility per arm.
 
     Parameters
     ----------
     alpha : float
-        Width of the confidence bounds. The theory needs more than 1/2; the paper takes
-        0.51.
+        Width of the confidence bounds, which ``pure-d-ts`` and ``bt-ts`` do not have.
+        The theory needs more than 1/2; the paper takes 0.51.
     tie_break : {"random", "regret"}
         Which first arm is taken if several beat equally many arms in the draw: one at
         random (D-TS), or the one with the least estimated regret (D-TS+, Section 4.3 of
@@ -121,7 +123,8 @@ class DoubleThompson(KernelPolicy):
     confidence bound on the probability that i beats j is
     :math:`u_{ij}=w_{ij}/n_{ij}+\sqrt{\alpha\log t/n_{ij}}`. The lower one is
     :math:`l_{ij}=1-u_{ji}`. Logarithms are natural, and rounds are counted from t = 1.
-    In round t:
+    ``pure-d-ts`` and ``bt-ts`` leave out step 1 and the condition in step 4, and
+    ``bt-ts`` draws from the posterior of a Bradley-Terry model. In round t:
 
     1. *Candidates.* Count for every arm i the bounds :math:`u_{ij}` above 1/2. The
        candidates are the arms with the largest count. Only they may be Copeland
@@ -146,9 +149,10 @@ class DoubleThompson(KernelPolicy):
     learn which of the two arms is better, up to a common factor. So :math:`R_i` is
     proportional to the regret of comparing arm i with all others until that is known.
 
-    **Assumptions.** The rule needs none. The theorems need :math:`\alpha>1/2` and no
-    ties between arms. They hold for Beta posteriors. No theorem is known for other
-    posteriors.
+    **Assumptions.** D-TS and D-TS+ need none. Pure D-TS needs a Condorcet winner, and
+    BT-TS one utility per arm. The theorems are about D-TS and D-TS+ with Beta
+    posteriors, and need :math:`\alpha>1/2` and no ties between arms. No theorem is
+    known for ``pure-d-ts``, ``bt-ts`` and other posteriors.
 
     **Other posteriors.** ``posterior`` replaces the Beta distributions in steps 2
     and 4. The confidence bounds do not change, since they use only the numbers of duels

@@ -173,9 +173,10 @@ class CopelandConfidenceBound(KernelPolicy):
 
     Notes
     -----
-    **Rule.** Let arm i have won :math:`w_{ij}` of its :math:`n_{ij}` duels against arm
-    j. The bounds are :math:`w_{ij}/n_{ij}\pm\sqrt{\alpha\log t/n_{ij}}` (natural
-    logarithm). A pair without duels has the bounds 2 and 0. In each round:
+    **Rule.** Let arm i have won :math:`w_{ij}` of its :math:`n_{ij}` duels
+    against arm j. The bounds are :math:`w_{ij}/n_{ij}\pm\sqrt{\alpha\log t/n_{ij}}`
+    (natural logarithm). A pair without duels has the upper bound 2 and the lower bound
+    0, so nothing is decided. In each round:
 
     1. *Optimistic champions.* Count for each arm the others that it may beat, by the
        upper bounds. The arms with the largest count are the optimistic champions.

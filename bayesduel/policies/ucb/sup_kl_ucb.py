@@ -36,9 +36,9 @@ class SupKLUCB(Policy):
     Sup-KLUCB treats every pair of arms as one arm of an ordinary bandit, a *super-arm*.
     The mean reward of a super-arm is the product of the scores of its two arms.
 
-    Use it only as a baseline. As printed, the rule may stay with a weak arm for ever.
-    The probability of this does not fall with the horizon, and regret is then linear.
-    ``mean_cap`` and ``min_plays`` are extensions that prevent this.
+    Use it only as a baseline. As printed in the paper, the rule may play a weak arm
+    forever, with a probability that does not shrink as the horizon grows. In such a run
+    regret is linear. ``mean_cap`` and ``min_plays`` are extensions that prevent this.
 
     Parameters
     ----------
@@ -48,7 +48,8 @@ class SupKLUCB(Policy):
         too). For "borda" it is the mean, over all arms, of the estimated probability
         that i beats them, where i itself counts with 1/2.
     log_scale, loglog_scale : float
-        Factors by which c1 and c2 of the rule are multiplied.
+        Factors in the rule: c1 is multiplied by ``log_scale``, and c2 by
+        ``loglog_scale``.
     mean_cap : bool
         Extension: take no mean above 1 - 1/(2n) in round n, so that no index is 1.
     min_plays : int
@@ -73,7 +74,7 @@ class SupKLUCB(Policy):
 
     **Absorption.** Suppose that an arm beats all others in the duels so far. Then its
     self-duel has the mean 1 and the index 1, and every other index is below 1. So the
-    arm meets itself for ever, also if it is a weak arm that happened to win its first
+    arm meets itself forever, also if it is a weak arm that happened to win its first
     duels. This is the rule as printed. It cannot happen with Borda scores, which are
     never 1.
 

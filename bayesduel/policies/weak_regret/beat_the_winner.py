@@ -31,9 +31,9 @@ class BeatTheWinner(Policy):
     in series that become longer and longer. So a good incumbent becomes ever harder to
     replace. BtWR returns to short series whenever the incumbent has lost.
 
-    Use ``btwr`` for weak regret if preferences change and stay as they are for long in
-    between. ``btw`` is there for comparison. If they never change use ``ws-w``, which
-    had less weak regret in our measurements.
+    Use ``btwr`` for weak regret if preferences change now and then, with long stable
+    periods between the changes. ``btw`` is there for comparison. If they never change
+    use ``ws-w``, which had less weak regret in our measurements.
 
     Parameters
     ----------
@@ -62,13 +62,13 @@ class BeatTheWinner(Policy):
     constants is known here.
 
     **Look-ahead.** A series cannot end before one of the two arms has won the duels
-    that it lacks, so that many duels are asked for at once. A run of BtW of
+    that it still lacks. That number of duels is requested at once. A run of BtW of
     :math:`10^{12}` rounds has about a million series, with at most a dozen such
     requests each.
 
-    **Source of the rule.** Both forms are written from the public program of the
-    authors of the second reference. The first reference was not at hand. They name it
-    as the source of BtW.
+    **Source of the rule.** Both forms follow the public program of the authors of the
+    second reference, who name the first reference as the source of BtW. We had no
+    access to the first reference.
 
     References
     ----------
