@@ -24,7 +24,7 @@ def cells():
 
 def test_every_name_on_the_page_is_of_a_policy():
     text = PAGE.read_text("utf-8")
-    questions = text.partition("Answer from the top")[2].partition("\n\nEach answer")[0]
+    questions = text.partition("stop at the first one")[2].partition("\n\nFor each")[0]
     named = re.findall(r"`([a-z][a-z0-9+-]*)(?::[^`]*)?`", questions)
     assert len(named) > 10
     assert set(named) <= {*policies.names(), *policies.subset_names(), "mdb"}
