@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyStatus:
-    """The state of a study, as ``returned by Study.status.
+    """The state of a study, as returned by ``Study.status``.
 
     Attributes
     ----------
