@@ -20,8 +20,8 @@ _LEAD = """# Policies
 Each policy has a page with its rule, measured regret, parameters and theorems.
 `bayesduel show NAME` prints the same text. {doc}`The advice on algorithms
 <which_algorithm>` says which one to take. The last column counts the theorems about the
-policy that `theory` computes. Policies that change another policy, such as
-`mdb`, are on {doc}`the page of the reference <reference/policies>`.
+policy that `theory` computes. Policies that wrap another policy, such as `mdb`, are
+described in {doc}`the reference <reference/policies>`.
 
 """
 

@@ -35,20 +35,20 @@ TRANSITIVITY_TOLERANCE = 1e-9
 class PreferenceMatrix:
     """Preference matrix of K arms, validated and read-only.
 
-    Entry (i, j) is the probability that arm i beats arm j. Everything that depends on
-    signs only (superiors, losses, winners) is read from `gaps`, in which both
-    orientations of a pair agree bit for bit and a tie is exactly 0. Ties are allowed
-    here; the bounds that assume their absence say so.
+    Entry (i, j) is the probability that arm i beats arm j. Everything that depends only
+    on which arm of a pair is better (superiors, losses, winners) is computed from gaps.
+    There, the two entries of a pair are exact negatives of each other, and a tie is
+    exactly 0. Ties are allowed. Bounds that assume that there are none say so.
 
     Parameters
     ----------
     values : array-like (K, K)
         K >= 2, real, finite, in [0, 1], values + values.T = 1 within 1e-9, diagonal
-        1/2; at most 5000. It is copied, never modified and never symmetrized, except
-        that float32 numbers may be off by their rounding, 1.2e-7, and are taken to
-        float64 as 1/2 + (values - values.T) / 2. The columns of a
-        pandas.DataFrame or xarray.DataArray are brought into the order of its rows by
-        their labels, which become the names of the arms.
+        1/2; at most 5000. The array is copied, and its numbers are used as given. The
+        exception is float32: these numbers may be off by their rounding error, 1.2e-7,
+        and are converted to float64 as 1/2 + (values - values.T) / 2. For a
+        pandas.DataFrame or xarray.DataArray, the labels become the names of the arms,
+        and columns are reordered to match the rows.
     name : str, optional
         Name of the matrix.
     arm_names : sequence of K different str, optional
@@ -56,11 +56,12 @@ class PreferenceMatrix:
     source : str, optional
         Where the numbers come from.
     features : array-like (K, d), optional
-        What is known about every arm, for policies and models that use it, in the order
-        of the rows. Nothing is assumed of how the probabilities depend on it.
+        Features of each arm, in the order of the rows, for policies and models that use
+        them. Nothing is assumed about how the probabilities depend on them.
     prices : array-like (K, K) or (K,), or mapping from names to float, optional
-        The price of a duel of every pair, as for `identification_bound`: of pairs, or
-        of arms, of which a duel costs the sum. Kept as a table of pairs.
+        The prices of duels, as for `identification_bound`: one per pair, or one per
+        arm, so that a duel costs the sum of its two arms. They are stored as a table of
+        pairs.
 
     Attributes
     ----------
@@ -70,7 +71,7 @@ class PreferenceMatrix:
     Raises
     ------
     InvalidPreferenceError
-        If a rule is broken; the text names the worst entry.
+        If one of these rules is violated. The message names the worst entry.
 
     Notes
     -----
@@ -204,7 +205,7 @@ class PreferenceMatrix:
 
     @cached_property
     def copeland_winners(self) -> tuple[int, ...]:
-        """Arms with the most wins, the notion of simulated regret."""
+        """Arms with the most wins. Simulated regret uses these winners."""
         return tuple(np.flatnonzero(self.wins == self.wins.max()).tolist())
 
     @cached_property
@@ -239,8 +240,8 @@ class PreferenceMatrix:
 
         That is: a total order exists, and P(i beats k) >= max(P(i beats j), P(j beats
         k)) within 1e-9 whenever neither P(i beats j) nor P(j beats k) is below 1/2.
-        Without ties this is the definition along the order; tied arms must be
-        interchangeable.
+        Without ties this is the usual definition, applied along the order. Tied arms
+        must be interchangeable.
         """
         return self.is_total_order and find_intransitive_triple(self, "sst") is None
 
@@ -323,7 +324,7 @@ class PreferenceMatrix:
     def checksum(self) -> str:
         """SHA-256 of the values as little-endian float64 in C order, hexadecimal.
 
-        Where there are features or prices, those stand behind the values.
+        If there are features or prices, they are appended to the values.
         """
         digest = hashlib.sha256(self.values.astype("<f8").tobytes())
         if self.features is not None:

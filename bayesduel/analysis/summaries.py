@@ -260,17 +260,20 @@ def summary(
         What :func:`bayesduel.compare` or :func:`bayesduel.simulate` returned, or what
         :func:`bayesduel.analysis.measurements` made of it.
     notion : str, optional
-        Which recorded regret; by default Copeland regret, or the first notion that was
-        recorded where that was not. Lower bounds are stated for Copeland regret and for
-        the mean gap to a Condorcet winner; for other notions of duels the row says so.
+        Which of the recorded notions of regret is summarized. By default Copeland
+        regret, or the first recorded notion if Copeland regret was not recorded. There
+        are lower bounds for Copeland regret and for the mean gap to a Condorcet winner.
+        For other notions the row says that there is none.
     from_round, to_round : int, optional
-        Checkpoints of the slope. By default the last two decades: from the checkpoint
-        nearest (in log t) to horizon / 100, to the horizon, policy by policy.
+        Checkpoints between which the slope is measured. By default these are the last
+        two decades, that is, from the checkpoint nearest (in log t) to horizon / 100 up
+        to the horizon, for each policy.
 
     Returns
     -------
     Summary
-        Ties and failed policies have their row, with the reason in words.
+        The summary, with one row per policy and instance. Instances with ties and
+        failed policies also have a row, which says in words why numbers are missing.
 
     Raises
     ------

@@ -195,7 +195,7 @@ def simulate_chunk(
     on_progress : callable, optional
         Called with the share of the rounds that is played, from 0 to 1.
     num_lanes : int, optional
-        Runs simulated side by side; a matter of speed only.
+        Number of runs that are simulated side by side. It affects only the speed.
 
     Returns
     -------

@@ -46,7 +46,8 @@ from theory.arguments import integer_from, seed_of, true_or_false
 class Experiment:
     """The specification of an experiment: every policy on every instance.
 
-    Everything is read and checked here, once; a request that can be made can be run.
+    All arguments are read and checked when the object is made. An Experiment that can
+    be made can also be run.
 
     Parameters
     ----------
@@ -54,38 +55,43 @@ class Experiment:
         Matrices, their names or files (see :func:`bayesduel.load`), or their values; or
         worlds of :mod:`bayesduel.instances.choice`, or their names.
     policies : one or several of Policy, str
-        Policies, or their names with parameters such as ``"d-ts:alpha=0.6"``. A text
-        may give several values of a parameter, ``"d-ts:alpha=0.51..2/10"`` for ten
-        from 0.51 to 2, ``"d-ts:alpha=1..100/5log"`` for five in equal ratios,
-        ``"rcs:prior=1|2"`` for these two, ``"rucb:alpha=1|2&every=1|10"`` for 1 with 1
-        and 2 with 10; so may that of an instance.
+        Policies, or their names with parameters such as ``"d-ts:alpha=0.6"``. A name,
+        also that of an instance, may give several values of a parameter:
+        ``"d-ts:alpha=0.51..2/10"`` stands for ten values from 0.51 to 2,
+        ``"d-ts:alpha=1..100/5log"`` for five values with equal ratios, and
+        ``"rcs:prior=1|2"`` for the values 1 and 2. ``"rucb:alpha=1|2&every=1|10"``
+        combines two parameters: alpha=1 with every=1, and alpha=2 with every=10.
     num_runs : int
-        Independent runs; run r is the same whatever their number.
+        Number of independent runs. Run r is the same whatever this number is.
     horizon : int
-        Rounds of each run; an integral float such as ``1e9`` is fine.
+        Number of rounds of each run. A float with an integral value, such as ``1e9``,
+        is allowed.
     checkpoints : sequence of int, optional
-        Rounds at which plays and regret are recorded, increasing; the horizon is
-        added. By default ten per decade. They change nothing else.
+        Rounds at which plays and regret are recorded, in increasing order. The horizon
+        is always added. By default there are ten per decade. Checkpoints do not change
+        the runs.
     seed : int
         The same seed gives the same runs.
     regret : sequence of str, optional
         Notions of regret to record; see ``theory.REGRET_NOTIONS`` and
-        ``theory.choice.SUBSET_REGRET_NOTIONS``. By default "copeland", or the notion of
-        each world's source.
+        ``theory.choice.SUBSET_REGRET_NOTIONS``. By default "copeland" for matrices, and
+        the notion of its source for each world.
     shuffle : bool
-        Relabel the arms at random in each run (results keep the original labels), for
-        every policy alike.
+        Whether the arms are relabeled at random in each run, in the same way for every
+        policy. Results have the original labels.
     record : {"plays", "regret", "quantiles"}, optional
-        What is kept of every run: all that was played up to each checkpoint and the
-        regret, or the regret alone; or of no single run, but of all together the mean,
-        the covariance over checkpoints, the extremes and quantiles to 1 %, which
-        takes neither memory nor disk in proportion to the number of runs. By default
-        "plays" up to 10^4 runs, "regret" beyond. It changes no run.
+        What is kept. "plays": for each run the numbers of plays up to each checkpoint,
+        and the regret. "regret": for each run the regret alone. "quantiles": only
+        statistics of all runs together, which are the mean, the covariance over
+        checkpoints, the extremes, and quantiles to 1 %; memory and disk space then do
+        not grow with the number of runs. The default is "plays" up to 10^4 runs, and
+        "regret" beyond. The runs themselves are the same.
     stopping : StoppingRule, optional
-        Of :mod:`bayesduel.stopping`: looked at after every duel of different arms. A
-        run that it ends plays nothing more, and its regret stays. Results have
-        ``stopped_at`` (run), the round, and ``answer`` (run), the arm that is named;
-        -1 where there is none. Not for policies over a NumPyro model or over sets.
+        A rule of bayesduel.stopping, which is checked after every duel of different
+        arms. When it ends a run, nothing more is played, and the regret of the run
+        stays constant. Results then have ``stopped_at`` (run), the round, and
+        ``answer`` (run), the arm that is named; both are -1 if the rule did not stop.
+        Not available for policies with a NumPyro model or policies on sets.
 
     Attributes
     ----------
@@ -96,17 +102,17 @@ class Experiment:
     checkpoints : tuple of int
         Up to the horizon.
     regret : tuple of str or None
-        Different notions; None stands for the usual one of each instance.
+        The notions of regret. None stands for the default of each instance.
     record : str
-        As given, or the usual one.
+        As given, or the default.
     num_runs, horizon, seed, shuffle, stopping
         As given.
 
     Raises
     ------
     ValueError
-        For any argument that cannot be simulated; see ``errors.ArgumentError`` for the
-        attributes that say which, why, and what to do.
+        If an argument cannot be used. Its attributes say which argument, why, and what
+        to do; see errors.ArgumentError.
     OSError
         For a file that cannot be read.
 
@@ -190,8 +196,8 @@ class Experiment:
         Parameters
         ----------
         path : path
-            Its keys are the arguments above, which have their defaults where they are
-            missing. ``instances`` and ``policies`` are texts, or tables such as
+            The keys of the file are the arguments above. Missing keys have the default
+            values. ``instances`` and ``policies`` are strings, or tables such as
             ``{name = "d-ts", alpha = [0.6, 1], every = [1, 10], zip = ["alpha",
             "every"]}``; a matrix may be ``{file = "mine.csv"}`` or ``{values = [[0.5,
             0.6], [0.4, 0.5]]}``. Paths are relative to the folder of the file.
@@ -231,15 +237,16 @@ class Experiment:
     def to_toml(self) -> str:
         """Return the TOML text that :meth:`from_file` reads as the same experiment.
 
-        Texts of several values are taken apart, defaults are written out, and a matrix
-        stands there by its name if that loads the same one, by its numbers otherwise.
+        Names with several values of a parameter are written as one name for each value,
+        and defaults are written out. A matrix is written as its name if that name loads
+        the same matrix, and as numbers otherwise.
 
         Raises
         ------
         ValueError
-            For what no text can say: a policy with a table among its parameters or from
-            a script, a world or a rule for stopping of your own, a matrix of more than
-            128 arms without a name.
+            If something has no TOML form: a policy with a table among its parameters, a
+            policy from a script, a world or stopping rule of your own, or a matrix of
+            more than 128 arms without a name.
 
         Examples
         --------
@@ -310,9 +317,10 @@ class Experiment:
     def chunks(self) -> list[Chunk]:
         """Return the chunks of runs that make up the experiment.
 
-        The cut depends on the request alone: 20 runs, one run from 256 arms on, and 256
-        or 1024 runs that are summarized as quantiles. A request for more runs has the
-        same chunks and further ones.
+        How runs are divided into chunks depends only on the experiment: 20 runs per
+        chunk, one run per chunk from 256 arms on, and 256 or 1024 runs if they are
+        summarized as quantiles. A request for more runs has the same chunks and further
+        ones.
 
         Examples
         --------
@@ -330,7 +338,7 @@ class Experiment:
         ]
 
     def request(self) -> dict[str, Any]:
-        """Return the request as JSON can hold it.
+        """Return the experiment as a dictionary that can be written as JSON.
 
         Returns
         -------
@@ -430,16 +438,19 @@ def simulate(
     Returns
     -------
     xarray.DataTree
-        ``regret`` (notion, run, checkpoint), cumulative; ``plays`` (run, checkpoint,
-        arm, opponent): rounds per unordered pair in the upper triangle, self-duels on
-        the diagonal; ``recommendation`` (run); provenance in the attributes. In a
-        world of subset choice, ``offers`` (run, checkpoint, arm), rounds in which each
-        arm was offered, in place of ``plays``, and ``recommendation`` (run, arm).
+        A tree with these variables, with their dimensions in parentheses. ``regret``
+        (notion, run, checkpoint): cumulative regret. ``plays`` (run, checkpoint, arm,
+        opponent): number of rounds of each pair, in the upper triangle, with self-duels
+        on the diagonal. ``recommendation`` (run): the arm that the policy recommends at
+        the end. The attributes record how the result was made. In a world of subset
+        choice, plays is replaced by ``offers`` (run, checkpoint, arm), the number of
+        rounds in which each arm was offered, and ``recommendation`` has the dimensions
+        (run, arm).
 
     Raises
     ------
     ValueError
-        For any argument that cannot be simulated, before anything is computed.
+        If an argument cannot be used. It is raised before anything is computed.
 
     Examples
     --------
@@ -499,31 +510,32 @@ def compare(
     instances, policies : one or several
         As in :func:`simulate`.
     jobs : int or None
-        Worker processes; None takes one per core for what is not done here within
-        seconds. Classes of the main script travel to them.
+        Number of worker processes. With None there is one per core, except for runs
+        that take only seconds, which are simulated in this process. Classes that are
+        defined in the main script are sent to the workers.
     executor : concurrent.futures.Executor, optional
-        What simulates the chunks in place of worker processes, such as
-        ``client.get_executor()`` of a cluster of Dask. It must be one of processes that
-        can import this package and the policies, and stays open.
+        An executor that simulates the chunks in place of worker processes, such as
+        ``client.get_executor()`` of a Dask cluster. Its processes must be able to
+        import this package and the policies. It is not closed.
     part : str, optional
         "3/10" simulates every tenth chunk, from the third one on, and writes it to
         ``out``, as nine other processes may do with theirs at the same time, also from
         other machines that see the folder. The result holds this part only; when all
         are done, :func:`merge` puts them together.
     shared : bool
-        ``out`` is seen by the workers of the ``executor`` under the same name: they
-        write what they compute there, and send nothing.
+        Whether the workers of the ``executor`` see ``out`` under the same path. If so,
+        they write their results there and send nothing back.
     format : {"netcdf", "zarr"}
-        Of the finished file, ``results.nc`` or ``results.zarr.zip``.
+        Format of the finished file: ``results.nc`` or ``results.zarr.zip``.
     out : path, optional
-        Folder to keep results in, new or empty: finished chunks are written at once,
-        and all results in one file at the end.
+        Folder for the results, new or empty. Each chunk is written when it is finished,
+        and all results are written to one file at the end.
     resume : bool
-        Continue from the chunks that ``out`` holds; the request must have all that the
-        one before had, and may have more runs, policies and instances. A damaged chunk
+        Continue from the chunks in out. The request must contain everything that the
+        earlier one had, and may have more runs, policies and instances. A damaged chunk
         is simulated again, with a ``DamagedPartWarning``.
     overwrite : bool
-        Replace the results in ``out``; files of yours stay.
+        Replace the results in ``out``. Your own files in the folder are kept.
     num_runs, horizon, checkpoints, seed, regret, shuffle, record, stopping
         As in :class:`bayesduel.Experiment`.
     progress : bool
@@ -540,19 +552,18 @@ def compare(
     Raises
     ------
     ValueError
-        For any argument that cannot be simulated, and for a folder that was not made
-        by this function or that another process writes to, before anything is computed.
+        If an argument cannot be used, or if the folder was not made by this function or
+        another process writes to it. It is raised before anything is computed.
     ExecutorError
-        If the executor is gone before all chunks are done, with the finished runs as
-        ``.partial``.
+        If the executor stops before all chunks are done. The attribute partial holds
+        the finished runs.
     OutputWriteError
-        If ``out`` cannot be written to any more, as when its disk is full, with the
-        finished runs as ``.partial``.
+        If ``out`` can no longer be written to, for example because the disk is full.
+        The attribute partial holds the finished runs.
     KeyboardInterrupt
-        After Ctrl-C, when the chunk that is being simulated is finished, with the
-        finished runs as ``.partial`` (also in ``out``): an ``errors.Interrupted``,
-        which puts them together when they are asked for. A second Ctrl-C raises at
-        once.
+        After Ctrl-C, as soon as the present chunk is finished. It is an
+        errors.Interrupted, whose attribute partial puts the finished runs together when
+        it is read; they are also in out. A second Ctrl-C stops at once.
 
     Examples
     --------

@@ -30,14 +30,15 @@ _ONE = ((0.0, 0.0), (1.0, 1.0))
 class SubsetWorld(WorldBase):
     """Answers offers of sets, and says what each round costs.
 
-    A subclass is a frozen dataclass by itself: its annotated fields are parameters, to
-    be set by name in Python and on the command line (``-i mine:Buffet:speed=1e-3``). It
-    defines ``num_arms`` and ``subset_size`` (the largest number of arms in a set) as
-    fields or properties, :meth:`start`, :meth:`probabilities` and :meth:`regret`; the
-    other methods are optional. A set is a mask over the arms, a NumPy array of bool.
-    Methods see the arms as the world numbers them, from 0; the simulator relabels them
-    at random for the policies. Every policy of sets plays in every such world; the
-    methods, and the policies there, are played in plain Python.
+    Every subclass is turned into a frozen dataclass. Its annotated fields are
+    parameters, which are set by name in Python and on the command line (``-i
+    mine:Buffet:speed=1e-3``). It defines ``num_arms`` and ``subset_size`` (the largest
+    number of arms in a set) as fields or properties, :meth:`start`,
+    :meth:`probabilities` and :meth:`regret`; the other methods are optional. A set is a
+    mask over the arms, a NumPy array of bool. Methods see the arms in the numbering of
+    the world, from 0. For the policies, the simulator relabels them at random. Every
+    policy of sets plays in every such world; the methods, and the policies there, are
+    played in plain Python.
 
     Attributes
     ----------
@@ -64,10 +65,10 @@ class SubsetWorld(WorldBase):
 
     Notes
     -----
-    Every run has two generators, both functions of the seed and the number of the run:
-    the world draws from one, and the policy and the coins of the answers from another.
-    So the hidden state of run r takes the same path whatever policy plays in it, if it
-    draws as many numbers in every round.
+    Every run has two random generators, which depend only on the seed and the number of
+    the run. The world draws from one. The policy and the answers draw from the other.
+    So the hidden state of run r takes the same path for every policy, provided that the
+    world draws the same number of random numbers in every round.
 
     Examples
     --------

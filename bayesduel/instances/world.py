@@ -152,16 +152,17 @@ class World(WorldBase):
     ----------
     compiled : bool
         Let Numba compile all methods but ``start``, as for :class:`bayesduel.Policy`:
-        they must be written in the Python and NumPy that Numba knows, call functions
-        but no other method, and keep what changes in ``state``, an array or a tuple of
-        arrays. It changes no random number. A compiled world and a compiled policy make
-        one program; with a policy in plain Python, Python plays both.
+        they must use only the part of Python and NumPy that Numba supports, may call
+        functions but no other methods, and keep what changes in ``state``, an array or
+        a tuple of arrays. Compilation changes no random number. A compiled world and a
+        compiled policy are compiled into one program. If the policy is plain Python,
+        both run in Python.
 
     Attributes
     ----------
     notions : tuple of str
-        Names of the notions of regret, where ``regret`` returns several numbers. A
-        world whose ``regret`` returns a dictionary need not declare them.
+        Names of the notions of regret if ``regret`` returns several numbers. They need
+        not be declared if ``regret`` returns a dictionary.
     guarantees : tuple of str
         What policies may assume here, of ``"fixed preferences"``,
         ``"a Condorcet winner"`` and ``"a known horizon"``. A policy that assumes
@@ -169,15 +170,15 @@ class World(WorldBase):
     arm_names : tuple of str or None
         Names of the arms in tables and figures.
     source : str
-        Where the world is from: a citation.
+        The source of the world, as a citation.
 
     Notes
     -----
-    A world whose features hold in all rounds of all runs returns them, float64 (K, d),
-    by a property ``arm_features``: policies find them in ``problem.features`` before
-    the first round. One whose features are new in every round says how many there are
-    by a field or property ``num_features``, which policies find in
-    ``problem.num_features``; those of this package need it.
+    If the features are the same in all rounds of all runs, the world returns them in a
+    property ``arm_features``, float64 (K, d). Policies then find them in
+    ``problem.features`` before the first round. If features are new in every round, the
+    world gives their number in a field or property ``num_features``. Policies find it
+    in ``problem.num_features``, and those of this package need it.
 
     Every run has two generators, both functions of the seed and the number of the run:
     the world draws from one, and the policy and the coins of the answers from another.
@@ -223,7 +224,7 @@ class World(WorldBase):
     ) -> float:
         """Return the probability that ``first`` is preferred to ``second``.
 
-        Not asked where an arm meets itself.
+        It is not called if an arm meets itself.
         """
         raise NotImplementedError
 
@@ -249,9 +250,9 @@ class World(WorldBase):
         """Return the first round of each arm in a run, int (K,); never compiled.
 
         Optional, asked once after :meth:`start`. At least two arms are there from round
-        1 on. No policy knows of an arm before it arrives; then it begins anew with one
-        more arm, from the counts of all votes so far, or without them where the world
-        has a field ``anew`` that is True.
+        1 on. No policy knows of an arm before it arrives. When it arrives, the policy
+        begins anew with one more arm. It begins with the counts of all votes so far, or
+        without them if the world has a field ``anew`` that is True.
         """
         raise NotImplementedError
 

@@ -54,15 +54,16 @@ class UtilityModel(PreferenceModel):
     ----------
     prior_scale : float
         Standard deviation of the normal prior of the utilities. With ``learn_scale``
-        this standard deviation is unknown itself, and ``prior_scale`` is the scale of
-        its half-normal prior.
+        this standard deviation is estimated as well, and ``prior_scale`` is the scale
+        of its half-normal prior.
     zero_sum : bool
         Utilities add up to 0 (a normal prior conditioned on that). Votes say nothing
-        about a common shift, so this only removes what the data cannot reach.
+        about a common shift of all utilities, so this removes only what the data cannot
+        determine.
     learn_scale : bool
         Learn the standard deviation of the utilities. Utilities are then sampled in
-        units of it ("non-centered"), because the joint density of both has no mode
-        otherwise.
+        units of this standard deviation ("non-centered"), because otherwise the joint
+        density of utilities and standard deviation has no mode.
     """
 
     prior_scale: float = 2.0
@@ -168,11 +169,11 @@ class PairwiseUtilityModel(UtilityModel):
     tie_scale : float
         Standard deviation of the normal prior of the tie parameter.
     order_effect : bool
-        The arm shown first has an advantage, the same for all pairs. There is none in
-        rows that the column ``neutral`` marks. The data must say which arm was shown
-        first.
+        Whether the arm that is shown first has an advantage, the same for all pairs.
+        Rows marked in the column ``neutral`` have no such advantage. The data must say
+        which arm was shown first.
     order_scale : float
-        Standard deviation of its normal prior.
+        Standard deviation of the normal prior of this advantage.
     covariates : bool
         Utilities are covariates @ coefficient: what is known of arms says all. A
         logistic or probit regression, whose prior hardly moves coefficients that many
@@ -182,18 +183,19 @@ class PairwiseUtilityModel(UtilityModel):
         If this prior shrinks a coefficient too much, a remark of the fit names a factor
         by which to multiply the covariate.
     residual : bool
-        Utilities are covariates @ coefficient + residual: arms may differ in what no
-        covariate tells. With few arms coefficients are then uncertain however many
-        votes there are, as in a regression with one point per arm, by about
-        ``prior_scale`` over the spread of the covariate and the root of their number:
-        the residual has the standard deviation ``prior_scale``, or one that is learned
-        with ``learn_scale``.
+        Whether utilities are covariates @ coefficients + residual, so that arms may
+        differ beyond their covariates. The residual has the standard deviation
+        prior_scale, or one that is learned with learn_scale. With few arms the
+        coefficients then remain uncertain, however many votes there are, as in a
+        regression with one point per arm. Their standard error is about prior_scale,
+        divided by the spread of the covariate and by the square root of the number of
+        arms.
     contest_covariates : bool
-        Differences between the two arms in a single vote, first minus second, such as
-        in the length of their answers. Each of the votes' ``contest_covariates`` adds
-        its effect times the difference to the lead of the first arm. The differences
-        are neither centred nor scaled. Utilities and preferences are those at the
-        difference 0.
+        Whether votes have covariates of their own: differences between the two arms in
+        this vote, first minus second, such as in the length of their answers. Each of
+        the votes' ``contest_covariates`` adds its effect times the difference to the
+        lead of the first arm. The differences are neither centred nor scaled. Utilities
+        and preferences are those at the difference 0.
     contest_scale : float
         Standard deviation of the effects' normal prior, per unit of the covariate.
     """

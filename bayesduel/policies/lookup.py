@@ -83,14 +83,14 @@ def get(name: str, **parameters: Any) -> PolicyBase:
         One of :func:`names` or :func:`subset_names`.
     **parameters
         Fields of the policy; the others keep their defaults. A policy of dueling
-        bandits also takes ``every``: it is told the outcomes only every so many rounds
-        (:class:`DelayedFeedback`), and ``self_duels=False``, which leaves them out
-        (:class:`WithoutSelfDuels`).
+        bandits takes two more parameters. With ``every=n`` it is told the outcomes only
+        every n rounds (:class:`DelayedFeedback`). ``self_duels=False`` leaves out duels
+        of an arm with itself (:class:`WithoutSelfDuels`).
 
     Raises
     ------
     UnknownNameError
-        For an unknown name; near ones are suggested.
+        If the name is unknown. The message suggests similar names.
     PolicyParameterError
         For a parameter that the policy does not have, or a value of the wrong kind.
 

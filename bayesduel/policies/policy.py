@@ -195,13 +195,13 @@ class Policy(FrozenPolicy):
     ----------
     compiled : bool
         Let Numba compile ``choose``, ``update`` and ``recommend``, which makes a round
-        of the example below some 40 times as fast. They must be written in what Numba
-        knows of Python and NumPy, call functions but no other method, and keep all that
-        changes in ``state``, an array or a tuple of arrays; fields are numbers, words
-        or arrays.
-        It changes no random number, so a run stays the same as long as NumPy and Numba
-        round alike: a sum of eight numbers or more may differ in its last digit. A
-        class that says ``compiled = True`` is compiled unless told otherwise.
+        of the example below some 40 times as fast. These methods must use only the part
+        of Python and NumPy that Numba supports. They may call functions, but no other
+        methods. Everything that changes must be in ``state``, which is an array or a
+        tuple of arrays. Fields must be numbers, strings or arrays. Compilation changes
+        no random number. So a run stays the same as long as NumPy and Numba round in
+        the same way; a sum of eight or more numbers may differ in its last digit. A
+        class with ``compiled = True`` is compiled by default.
 
     Notes
     -----
@@ -209,18 +209,18 @@ class Policy(FrozenPolicy):
     the run. ``state`` is whatever :meth:`start` returns; the other methods change it in
     place.
 
-    A class that says ``contextual = True`` is given the features of the round as the
-    last argument of ``choose`` and ``update``: ``features`` is float64 (K, d), with a
-    row for each arm in the order of the run. The instance must have features: those of
-    a :class:`bayesduel.World` may be new in every round, those of a matrix never are.
+    If a class has ``contextual = True``, ``choose`` and ``update`` get the features
+    of the round as their last argument: ``features`` is float64 (K, d), with a row for
+    each arm in the order of the run. The instance must have features: those of a
+    :class:`bayesduel.World` may be new in every round, those of a matrix never are.
 
     A class may also declare what its theory ``assumes`` of the world (see
-    ``bayesduel.instances.world.GUARANTEES``); where a world does not guarantee it, an
-    ``AssumptionWarning`` says so.
+    ``bayesduel.instances.world.GUARANTEES``). If a world does not guarantee it, an
+    ``AssumptionWarning`` is issued.
 
-    A class may also define ``info(self, state)``, which returns a dictionary of numbers
-    of a finished run by their names, the same ones for every run: the results hold them
-    as variables. It is never compiled.
+    A class may also define ``info(self, state)``. It returns a dictionary from names to
+    numbers about a finished run, with the same names for every run. The results hold
+    them as variables. It is never compiled.
 
     Examples
     --------
@@ -255,14 +255,14 @@ class Policy(FrozenPolicy):
     def start(self, problem: Problem, rng: Generator, /) -> Any:
         """Return the state before the first round; never compiled.
 
-        Features that later methods need belong into the state.
+        Features that later methods need must be put into the state.
         """
         raise NotImplementedError
 
     def choose(self, state: Any, rng: Generator, round_: int, /) -> Any:
         """Return the pair that meets in ``round_``, counted from 1, or a :class:`Duel`.
 
-        The pair of an arm with itself is exploitation: nothing is learnt from it.
+        A pair of an arm with itself is exploitation, and nothing is learned from it.
         """
         raise NotImplementedError
 
@@ -278,10 +278,11 @@ class Policy(FrozenPolicy):
     ) -> None:
         """Take in that ``first`` has won or lost against ``second`` in ``round_``.
 
-        Only comparisons of different arms are told. ``won`` is true or false; where the
-        class says ``explores_in_bulk = True`` it is :class:`Wins`, and ``round_`` the
-        last one of these. There may be fewer than were asked for: the horizon cuts
-        them, and people may leave questions of a study without an answer, even all.
+        It is called only for comparisons of different arms. ``won`` is true or false.
+        If the class has ``explores_in_bulk = True``, ``won`` is a :class:`Wins`, and
+        ``round_`` is the last of its rounds. There may be fewer than were asked for:
+        the horizon cuts them, and people may leave questions of a study without an
+        answer, even all.
         """
         raise NotImplementedError
 

@@ -21,8 +21,8 @@ class RandomPairs(KernelPolicy):
 
     Both arms of every duel are drawn at random, whatever the outcomes so far.
 
-    Use it as a yardstick for other policies, and with ``distinct=true`` to compare all
-    pairs equally often.
+    Use it as a yardstick for other policies. With ``distinct=true`` it compares all
+    pairs equally often on average.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ class RandomPairs(KernelPolicy):
 
     Notes
     -----
-    **Rule.** In each round draw both arms uniformly at random. So an arm meets itself
-    in one round of K on average, and regret grows by the same amount in every round on
-    average. With ``distinct`` draw two different arms.
+    **Rule.** In each round draw both arms uniformly at random. So on average an arm
+    meets itself in one of K rounds, and the mean regret of every round is the same.
+    With ``distinct=True`` two different arms are drawn.
 
     **Look-ahead.** None. To play several rounds at once, all duels of one pair would
     have to come one after the other, and a checkpoint in between would record wrong

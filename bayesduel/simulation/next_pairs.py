@@ -72,10 +72,10 @@ def next_pairs(
 ) -> list[NextPair]:
     """Return the pairs that a policy asks next, after the votes so far.
 
-    They are the questions of a :class:`Player` that was told the votes, to be answered
-    in parallel: ``Player(policy, votes=votes, seed=seed).ask(n)``. They are a function
-    of the arguments and of nothing else. Random numbers depend on the number of votes,
-    too, so that a loop may call this again and again with one seed.
+    They are the questions that Player(policy, votes=votes, seed=seed).ask(n) returns.
+    They can be answered in parallel. The result depends on nothing but the arguments.
+    The random numbers depend on the seed and on the number of votes, so a loop can call
+    this function again and again with the same seed.
 
     Parameters
     ----------
@@ -90,38 +90,41 @@ def next_pairs(
         :func:`bayesduel.inference.fit_mode` stands for its votes, and saves the time of
         another fit.
     policy : str or policy, optional
-        What chooses, such as ``"rucb"``; by default ``"d-ts+"``. Policies hold tables
-        of all pairs, of at most 2,000 arms. With more arms, or of a ``ModeFit``, it
-        must be left out: pairs then come from draws of a Bradley-Terry fit; see Notes.
+        The policy that chooses, such as ``"rucb"``; by default ``"d-ts+"``. Policies
+        keep tables of all pairs, which allow at most 2,000 arms. With more arms, or if
+        votes is a ``ModeFit``, it must be left out. Pairs then come from draws of a
+        Bradley-Terry fit; see Notes.
     n : int
         How many questions to return. A pair may occur more than once; see
         :meth:`Player.ask`.
     prices : float (K,), float (K, K) or mapping from names to float, optional
-        Prices of the arms, where a pair costs the sum of its two, or of the pairs, for
-        policies with ``cost="prices"``. :func:`theory.pair_prices` adds the price of a
-        judge.
+        Prices for policies with cost="prices": one per arm, so that a pair costs the
+        sum of its two arms, or one per pair. :func:`theory.pair_prices` adds the price
+        of a judge.
     exclude : iterable of pairs
-        Pairs that must not be asked, in either order, by names or positions. In place
-        of such a pair comes an allowed pair with one of its arms, that with the fewest
-        votes and questions.
+        Pairs that must not be asked, in either order, by names or positions. Such a
+        pair is replaced by an allowed pair that contains one of its arms, the one with
+        the fewest votes and questions.
     judge : str, optional
-        Who answers. Pairs that this judge has answered are excluded; policies know no
-        judges. The votes must say who judged, in a column "judge" or in the last entry
-        of a tuple. A judge without a vote may answer every pair.
+        The judge who will answer. Pairs that this judge has already answered are
+        excluded. The votes must say who judged, in a column "judge" or in the last
+        entry of each tuple. A judge without a vote may be asked any pair. Policies
+        themselves do not distinguish judges.
     seed : int
         Seed of all random choices.
     arm_names : sequence of K str, optional
         Names of the arms, by default those of the votes. Arms without a vote are
-        compared as well; the retired ones may be left out.
+        compared as well. Retired arms need not be named.
     features : float (K, d), optional
         Features of the arms, for policies that read them.
     horizon : int, optional
-        How many votes are planned, for policies that plan for it.
+        Planned number of votes, for policies that need a horizon.
     retired : iterable of arms
-        Arms that are compared no more, by names or positions: their votes do not count.
+        Arms that are no longer compared, by names or positions. Their votes do not
+        count.
     prune : float, optional
-        Leave out arms as :class:`Player` retires them, at this error: where the votes
-        are evidence that another arm is better.
+        Leave out arms for which the votes show that another arm is better, with this
+        error probability, as Player does with its argument prune.
 
     Returns
     -------
@@ -164,7 +167,7 @@ def next_pairs(
     >>> print(pair.reason)
     'coffee' against 'milk', neither the leader 'tea': no vote yet
 
-    A new arm, and one that is compared no more:
+    A new arm, and one that is no longer compared:
 
     >>> pool = {"arm_names": ["tea", "coffee", "cocoa"], "retired": ["milk"]}
     >>> [sorted(pair[:2]) for pair in next_pairs(votes, "track-and-stop", **pool)]

@@ -149,8 +149,8 @@ class Player:
 
     Ask for a pair, show it to somebody, and tell who won. Several questions may be open
     at once, and answers may come in any order or not at all. The policy is the one that
-    simulations play, without the rounds in which an arm would meet itself, which teach
-    nothing. Everything is a function of the seed and of the calls before.
+    simulations play, but rounds in which an arm would meet itself are left out, because
+    they teach nothing. All results depend only on the seed and on the earlier calls.
 
     Parameters
     ----------
@@ -158,13 +158,13 @@ class Player:
         A name with parameters such as ``"d-ts+"`` or ``"rucb:alpha=0.6"``, or a policy
         of your own.
     num_arms : int, optional
-        The number of arms K, at least 2. May be left out where ``arm_names``,
-        ``features`` or ``votes`` say it.
+        The number of arms K, at least 2. It can be left out if ``arm_names``,
+        ``features`` or ``votes`` determine it.
     seed : int
         Seed of all random choices.
     arm_names : sequence of K str, optional
-        Names of the arms. With names, or votes of named arms, pairs are pairs of names;
-        without, pairs of positions from 0.
+        Names of the arms. If they are given, here or in votes, pairs are pairs of
+        names. Otherwise they are pairs of positions, counted from 0.
     features : float (K, d), optional
         Features of the arms, for policies that read them.
     prices : float (K,), float (K, K) or mapping from names to float, optional
@@ -172,21 +172,22 @@ class Player:
         arm, where a pair costs the sum of its two arms, or of each pair. Finite and
         above 0. :func:`theory.pair_prices` adds the price of a judge.
     horizon : int, optional
-        How many votes are planned. Required by policies that plan for their number of
-        rounds, and not used by others of this package.
+        Planned number of votes. It is required by policies that need a horizon. The
+        other policies of this package do not use it.
     votes : Comparisons, int (K, K), pandas.DataFrame, str or path-like, optional
         Votes from before: ``wins[i, j]`` votes for arm i against arm j, or a table or
         file as :func:`bayesduel.votes.read_comparisons` reads it. The policy begins
         from their counts; see :meth:`tell_counts`.
     prune : float, optional
-        Retire an arm as soon as the votes are evidence that another arm is better, at
-        the error delta = ``prune``, in (0, 1); see the notes. By default none is.
+        Retire an arm as soon as the votes show that another arm is better, with the
+        error probability delta = ``prune``, in (0, 1); see the notes. By default no arm
+        is retired in this way.
     compiled : bool or None
-        Whether compiled code runs a policy of this package. Loading it takes a second,
-        and compiling it on a machine that never did takes several. With None, Python
-        runs it, which takes milliseconds for a question, unless there are more than 96
-        arms or very many votes are told at once. With False, Python always does. The
-        questions are the same.
+        Whether a policy of this package runs as compiled code. Loading the code takes a
+        second, and compiling it for the first time on a machine takes several. With
+        False, Python runs the policy, which takes milliseconds per question. With None,
+        Python runs it unless there are more than 96 arms or very many votes are told at
+        once. The questions are the same in all three cases.
 
     Attributes
     ----------
@@ -200,8 +201,8 @@ class Player:
     Raises
     ------
     PolicyParameterError
-        For a policy that offers sets, has a delay of its own, does not fit the number
-        of arms, or needs a horizon or features that are not given.
+        If the policy offers sets, has a delay of its own, does not allow this number of
+        arms, or needs a horizon or features that are not given.
     SimulationArgumentError
         For any other argument that cannot be used.
 
@@ -218,11 +219,12 @@ class Player:
     :func:`theory.elimination_evidence` reaches log(1/delta), the one with the most
     evidence first, until two arms are left. An arm that no arm of the pool beats with a
     probability above 1/2 is pruned with probability at most delta, however pairs are
-    chosen and arms come and go. That takes votes of a pair to be independent with one
-    probability, and told whatever they say. If no arm beats all others, all but two may
-    go.
+    chosen and arms come and go. This assumes that the votes of a pair are independent,
+    have the same probability, and are all told, whatever their outcome. If no arm beats
+    all others, all but two arms may be retired.
 
-    A player can be copied (``copy.deepcopy``) and pickled; copies go on alike.
+    A player can be copied (``copy.deepcopy``) and pickled. A copy continues exactly as
+    the original does.
 
     Examples
     --------
@@ -328,15 +330,15 @@ class Player:
     def ask(self, n: int | None = None) -> tuple[Any, Any] | list[tuple[Any, Any]]:
         """Return the next pair to be compared, or several for parallel answers.
 
-        The questions stay open until they are answered or skipped. Meanwhile the policy
-        knows that it has asked them, but not the answers, as with delayed feedback. A
-        pair may be asked more than once.
+        A question stays open until it is answered or skipped. Meanwhile the policy
+        knows that the question has been asked, but not its answer, as with delayed
+        feedback. A pair may be asked more than once.
 
-        With ``n`` above 1, policies that draw at random draw each pair independently,
-        every pair at most ceil(4 n / 5) times where there are several; policies that
-        follow an index go on as if each open question had been answered
-        by its most likely outcome. ``docs/how_to/batches.md`` has the details, and what
-        large batches cost.
+        If ``n`` is above 1, policies that draw at random draw each pair independently,
+        and no pair more than ceil(4 n / 5) times if there are several pairs. Policies
+        that follow an index go on as if each open question had been answered by its
+        most likely outcome. ``docs/how_to/batches.md`` has the details, and says
+        what large batches cost.
 
         Parameters
         ----------
@@ -347,8 +349,8 @@ class Player:
         -------
         pair or list of pairs
             Two different arms each: names where the player knows names, else positions.
-            A list is shorter than ``n`` where the policy asks no more before it gets
-            answers, or has settled.
+            The list is shorter than ``n`` if the policy needs answers before it asks
+            more, or has settled on an arm.
 
         Raises
         ------
@@ -367,9 +369,9 @@ class Player:
     def tell(self, first: Arm, second: Arm, won: bool | None) -> None:
         """Tell who won a comparison.
 
-        It answers the oldest open question about the two arms. Without one it is a vote
-        that the policy did not ask for, which counts as well. So do late answers, also
-        after a vote was withdrawn.
+        The answer belongs to the oldest open question about the two arms. If there is
+        none, it is a vote that the policy did not ask for, and counts as well. Late
+        answers also count, even after a vote was withdrawn.
 
         Parameters
         ----------
@@ -377,8 +379,8 @@ class Player:
             The two arms in either order: positions, or names where the player knows
             names.
         won : bool or None
-            Whether ``first`` won; None for a tie, which counts as a vote for either arm
-            by a coin, since policies know no ties.
+            Whether ``first`` won. None stands for a tie: since policies know no ties, a
+            fair coin decides for which arm it counts.
 
         Raises
         ------
@@ -428,11 +430,11 @@ class Player:
     def tell_counts(self, votes: Any) -> None:
         """Add many votes at once, and let the policy begin anew from all counts.
 
-        That takes milliseconds for a million votes, except for policies in NumPy, which
-        are told them one by one. Policies whose state depends on the order of the votes
-        are told those of one pair after those of another, in the order of the arms. The
-        plans of policies that explore in bulk begin anew without these votes. Questions
-        that are open stay open; their answers count as votes not asked for.
+        This takes milliseconds for a million votes, except for policies in NumPy, which
+        are told the votes one by one. If the state of a policy depends on the order of
+        votes, it is told them pair by pair, in the order of the arms. Policies that
+        plan many questions at once begin anew without these votes. Open questions stay
+        open, and their answers count as votes that were not asked for.
 
         Parameters
         ----------
@@ -457,7 +459,8 @@ class Player:
 
         The policy begins anew from the counts of the arms that are compared. Open
         questions stay open; their answers count as votes not asked for. An arm that is
-        added before the first question is as one that was there from the start.
+        added before the first question is treated like one that was there from the
+        start.
 
         Parameters
         ----------
@@ -553,7 +556,8 @@ class Player:
         """Ask about an arm no more; its votes are kept, but count no longer.
 
         The policy begins anew from the counts of the others. Open questions about the
-        arm are closed; an answer that comes all the same is kept with its votes.
+        arm are closed. If an answer still arrives, it is kept with the other votes of
+        the arm.
 
         Parameters
         ----------
@@ -642,8 +646,8 @@ class Player:
     def recommend(self) -> Any:
         """Return the arm that the policy believes to be best.
 
-        By its name where the player knows names. Where several arms are equally good,
-        repeated calls return the same one.
+        Its name if the player knows names, and its position otherwise. If several arms
+        are equally good, repeated calls return the same one.
         """
         position = self._stepper.recommend(self._stepper.copied(self._memory))
         return self._named(int(self._active[position]))[0]

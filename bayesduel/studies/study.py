@@ -120,25 +120,25 @@ def checked_judge(judge: Any, argument: str = "judge") -> str | None:
 
 
 class Study:
-    """Comparisons by real judges, asked for by a policy.
+    """A study: real judges compare items in pairs, and a policy chooses the questions.
 
     One SQLite file holds everything, as events that are appended and never changed;
     the state is a replay of them. Several objects, threads and processes may ask and
     answer at once. What a method has returned is on the disk. Use :meth:`create` or
     :meth:`open`; a study is a context manager, which closes the file.
 
-    Methods raise ``StudyError`` where an argument does not fit the study, such as an
-    arm that it does not have, and ``OutputWriteError`` where something cannot be
-    stored; then nothing of it is. New files are never written over old ones.
+    Methods raise ``StudyError`` if an argument does not fit the study, such as an arm
+    that it does not have. They raise ``OutputWriteError`` if something cannot be
+    stored; in that case nothing of it is stored. Existing files are never overwritten.
 
     Notes
     -----
     Questions without an answer are delayed feedback: the policy goes on, and is told
-    each outcome when it arrives, with the round in which it was asked for. What it
-    would play without asking anybody (an arm against itself) is counted as
-    ``status().idle_rounds``. It is told a tie as a vote by a fair coin. When an arm
-    comes or goes, votes are imported or a vote is taken back, it begins anew from the
-    votes that count; a policy that plans whole batches begins without them.
+    each outcome when it arrives, with the round in which it was asked for. Rounds in
+    which an arm would meet itself need no judge; status().idle_rounds counts them. A
+    tie is told to the policy as a vote that a fair coin decides. When an arm is added
+    or retired, votes are imported, or a vote is taken back, the policy begins anew from
+    the votes that count. A policy that plans whole batches begins anew without them.
 
     Examples
     --------
@@ -210,23 +210,27 @@ class Study:
         arms : sequence of K str
             What is compared, from 2 to 4096.
         policy : str, optional
-            A policy with parameters, as in ``policies.parse_policy``; "information",
-            the pair whose vote is expected to teach most; or "balanced", the pair with
-            the fewest votes. By default "d-ts+".
+            How pairs are chosen: a policy with parameters, as for
+            ``policies.parse_policy``; "information", which asks the pair whose vote is
+            expected to teach most; or "balanced", which asks the pair with the fewest
+            votes. The default is "d-ts+".
         model : {"beta", "bradley-terry", "thurstone"} or PreferenceModel, optional
-            What standings and expected information assume of the votes; ties are added
-            to it when there are any. With ``LinearUtilities(features)`` a policy such
-            as ``"d-ts:posterior=linear"`` knows these features, too.
+            The model of the votes, which standings and the expected information use. If
+            there are ties, the model is extended by them. With
+            ``LinearUtilities(features)`` a policy such as ``"d-ts:posterior=linear"``
+            knows these features, too.
         delta : float
-            Error that is accepted when an arm is named, in (0, 1).
+            Accepted probability of naming a wrong arm, in (0, 1).
         width : float
-            Pairs within it of 1/2 count either way, from 0 to below 1/2.
+            Indifference: pairs whose probability is within this width of 1/2 count as
+            decided either way. From 0 to below 1/2.
         budget : int, optional
-            Number of votes; policies that plan for a horizon need it.
+            Planned number of votes. Policies that need a horizon require it.
         seed : int
-            The same answers in the same order lead to the same questions.
+            Seed of all random choices: with the same seed, the same answers in the same
+            order lead to the same questions.
         floor : int
-            Votes of every pair before the rule decides.
+            Number of votes that every pair gets before the policy chooses pairs.
         lease : float
             Seconds after which a question without an answer is asked again.
         blocked : pairs of str
@@ -240,15 +244,16 @@ class Study:
             stopped. "judges" stops where the same arm leads without the votes of any
             one judge.
         contexts : sequence of str
-            A pool, such as prompts. Each question draws one: that in which its pair was
-            compared least often, then the one with the fewest questions, else at
-            random.
+            A pool of contexts, such as prompts. Each question gets one of them: the
+            context in which its pair was compared least often. Ties go to the context
+            with the fewest questions, and then are broken at random.
         choose_from : int
-            Number of arms that are shown at once, from 2 to 9; of more than two a judge
-            names the best. Then the model is a multinomial logit, and the policy one of
-            "d-ts" (the default: each card the best arm of a posterior draw of its own,
-            of those not yet taken), "logit-ts" (the best arms of one draw) and
-            "balanced" (those that were shown least).
+            Number of arms that are shown at once, from 2 to 9. If there are more than
+            two, a judge names the best of them. The model is then a multinomial logit,
+            and the policy is one of three. "d-ts", the default: each card shows the
+            best arm of its own posterior draw, among the arms not yet taken.
+            "logit-ts": the best arms of one draw. "balanced": the arms that were shown
+            least.
         worst : bool
             Judges of a set name the best and then the worst: one vote that says more.
         by : str, optional
@@ -472,8 +477,8 @@ class Study:
     ) -> list[Ticket]:
         """Return the next questions.
 
-        A question whose lease is over comes first; then pairs below the floor; then
-        what the rule of the study asks for.
+        Questions whose lease has expired come first. Then come pairs with fewer votes
+        than the floor, and then the pairs that the policy chooses.
 
         Parameters
         ----------
@@ -487,10 +492,11 @@ class Study:
         Returns
         -------
         list of Ticket
-            Fewer than ``n``, or none, where the budget is spent, the policy waits for
-            answers or would only exploit; :attr:`resting` says why. They are stored 100
-            at a time, and others may write in between; those before a full disk are
-            returned.
+            Fewer than ``n``, or none, if the budget is spent, the policy waits for
+            answers, or it would only compare an arm with itself; the property
+            :attr:`resting` says why. Tickets are stored 100 at a time, and other
+            programs may write in between. If the disk becomes full, the tickets stored
+            so far are returned.
         """
         count = integer_from(n, 1, "n", 10**4, kind=StudyError)
         judge = checked_judge(judge)
@@ -600,9 +606,10 @@ class Study:
         Returns
         -------
         bool
-            Whether this is new: False where the same answer is stored already; another
-            one is refused. An answer that comes when the budget is spent is stored, and
-            no vote; :attr:`remark` says so.
+            Whether the answer is new. It is False if the same answer was stored before;
+            a different answer is refused. An answer that arrives when the budget is
+            spent is stored but does not count as a vote, and the property
+            :attr:`remark` says so.
         """
         judge = checked_judge(judge)
         with self._writing() as state:
@@ -702,9 +709,9 @@ class Study:
     def add_gold(self, better: str, worse: str | Sequence[str]) -> bool:
         """Add a gold question, whose right answer (better of two, or best) is known.
 
-        Each judge gets such a question as often as ``Judging.gold_share`` says, at
-        random places. The answers are no votes; whoever has too few of them right is
-        set aside.
+        Each judge gets gold questions at random places, as often as
+        ``Judging.gold_share`` says. Their answers do not count as votes. A judge with
+        too few right answers is set aside.
 
         Parameters
         ----------
@@ -1064,7 +1071,7 @@ class Study:
         return text
 
     def by_context(self) -> ContextTable:
-        """Return who wins in each context of the pool, and over them.
+        """Return which arm wins in each context of the pool, and over all contexts.
 
         Each context is fitted by itself, with the votes that were asked for in it; over
         contexts each of them has the same weight, however many votes it has. Empty

@@ -72,31 +72,31 @@ def copeland_lower_bound(
     winner : int, optional
         Report the program of this Copeland winner instead of the cheapest one.
     method : {"prefix", "cvxpy"}
-        "prefix" is the small program of `theory.copeland_program._cutting_planes`;
-        "cvxpy" solves `theory.copeland_program.statement`, the program as it reads,
-        and is some hundred times slower; it needs the extra "verify". Each has a
-        certificate of its own.
+        "prefix" solves the small program of theory.copeland_program._cutting_planes.
+        "cvxpy" solves the program as it is stated (theory.copeland_program.statement);
+        it is some hundred times slower and needs the extra "verify". Each method checks
+        its own certificate.
     verify : bool
-        Solve in both ways, and raise where the values differ by more than 1e-7 of them.
-        Needs the extra "verify".
+        Solve by both methods, and raise an error if the values differ by a relative
+        1e-7 or more. Needs the extra "verify".
     ties : {"error", "ignore"}
         "error" refuses matrices with a tied pair, abs(P - 1/2) < 1e-8. "ignore" allows
-        ties between arms that are no winners. The constant jumps at a tie: it is not
-        the limit of the constants of nearby matrices without one, and an algorithm that
-        forces draws of pairs with estimated gaps below b / log log t, b > 0, draws a
-        tied pair for ever.
+        ties between arms that are not winners. The constant jumps at a tie: it is not
+        the limit of the constants of nearby matrices without ties. Moreover, an
+        algorithm that forces draws of pairs with estimated gaps below b / log log t, b
+        > 0, draws a tied pair for ever.
 
     Returns
     -------
     Optimum
-        Value (Copeland regret from losses, per unit of the natural logarithm of T), a
-        cheapest allocation, and a checked certificate. Among winners whose values agree
-        within a relative 1e-9 the smallest index is reported.
+        The value (Copeland regret, computed from losses, per unit of the natural
+        logarithm of T), an optimal allocation, and a checked certificate. Among winners
+        whose values agree within a relative 1e-9 the smallest index is reported.
 
     Raises
     ------
     InvalidPreferenceError
-        If the arm is no Copeland winner.
+        If the arm given as winner is not a Copeland winner.
     TieError
         If a tie is not allowed.
     ProgramError

@@ -58,23 +58,25 @@ def fit(
     model : PreferenceModel
         For example ``BradleyTerry()``.
     data : Comparisons, Rankings or Choices
-        What the model is about. Data without a vote give the prior.
+        The votes. Without any vote the result is the prior.
     method : {"auto", "exact", "laplace", "svi", "nuts"}
-        exact: independent draws from the conjugate posterior. laplace: from the normal
-        distribution at the mode, found by Newton's method; where a scale is learned,
-        from those at the modes given many scales. svi: from the closest normal
-        distribution, by stochastic variational inference. Draws of both are resampled
-        by importance, which makes them draws from the posterior itself where Pareto k
-        is good; see ``extras["correction"]``. nuts: Hamiltonian Monte Carlo, the
-        reference. auto: exact where the model has it, else laplace, and nuts where
-        laplace cannot be made to fit (and there are up to 256 unknown numbers), or a
-        scale is learned in a model whose density has no closed form given the scale.
+        How draws are made. "exact": independent draws from the conjugate posterior.
+        "laplace": draws from the normal distribution around the mode, which Newton's
+        method finds. If a scale is learned, there is one such distribution for each of
+        many values of the scale. "svi": draws from the closest normal distribution,
+        found by stochastic variational inference. Draws of "laplace" and "svi" are
+        resampled by importance. This turns them into draws from the posterior itself
+        where Pareto k is good; see ``extras["correction"]``. "nuts": Hamiltonian Monte
+        Carlo, the reference. "auto": "exact" if the model allows it, and "laplace"
+        otherwise. "auto" takes "nuts" if laplace does not fit and there are at most 256
+        unknown numbers, or if a scale is learned in a model whose density has no closed
+        form given the scale.
     rng_key : int or typed key
-        The same seed gives the same draws. An integer s from 0 to 2^63 - 1 stands for
-        ``jax.random.key(s)``, without JAX where no method needs it.
+        Seed. The same seed gives the same draws. An integer s from 0 to 2^63 - 1 stands
+        for ``jax.random.key(s)``; JAX is loaded only if the method needs it.
     num_draws, num_chains : int
-        Draws per chain, and chains. Independent draws are split into as many. At most
-        10^7 in all, and 2^28 numbers.
+        Number of draws per chain, and number of chains. Independent draws are divided
+        into the same number of chains. At most 10^7 draws in all, and 2^28 numbers.
     **options
         laplace: ``max_iterations=100``, ``resample=True``; ``resample=False`` keeps the
         draws of the fitted distribution. svi: ``guide="multivariate-normal"`` or
@@ -84,30 +86,30 @@ def fit(
     Returns
     -------
     Fit
-        Draws, and answers computed from them. It never raises because a method did not
-        converge: see ``converged``, ``remarks``, and ``diagnostics.report``.
+        The draws, and methods that compute answers from them. No error is raised if a
+        method did not converge: see ``converged``, ``remarks``, and
+        ``diagnostics.report``.
 
     Raises
     ------
     FitError
-        If the method does not fit the model, the data do not, or an argument is out of
-        range.
+        If the method or the data do not suit the model, or an argument is out of range.
 
     Warns
     -----
     DisconnectedComparisonsWarning
-        If the arms fall into parts that were never compared with one another. The
-        posterior is proper, but between parts it says what the prior says.
+        If the arms fall into groups that were never compared with one another. The
+        posterior is still proper, but differences between groups come from the prior
+        alone.
 
     Notes
     -----
     Everything is computed in 64 bits. For Bradley-Terry and Thurstone with a normal
     prior "laplace" runs on NumPy arrays, with derivatives in closed form, and imports
-    no JAX; so does "exact". For Bradley-Terry with many rows a sum over them is
-    compiled by Numba. All else is computed by JAX programs, which are kept for data of
-    the same shapes. Random numbers of exact, laplace, and of the draws of svi
-    are those of NumPy's generator, seeded by the words of 32 bits that make up the
-    key.
+    no JAX; so does "exact". For Bradley-Terry with many rows, Numba compiles the sum
+    over the rows. Everything else is computed by JAX programs, which are reused for
+    data of the same shapes. "exact", "laplace" and the draws of "svi" take their random
+    numbers from NumPy's generator, seeded by the 32-bit words of the key.
 
     Examples
     --------

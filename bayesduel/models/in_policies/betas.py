@@ -113,8 +113,9 @@ class BetaPairs:
     Parameters
     ----------
     prior : float or (K, K)
-        Above 0, at most 1e8. prior[i, j] are the pseudo-wins of i over j; the diagonal
-        is not read. 1: uniform, 1/2: Jeffreys. Integral numbers are kept as integers.
+        Pseudo-wins that are added to the counts, above 0 and at most 1e8: one number
+        for all pairs, or a matrix with prior[i, j] for i over j, whose diagonal is not
+        read. 1 is the uniform prior, and 1/2 is Jeffreys' prior.
 
     Examples
     --------

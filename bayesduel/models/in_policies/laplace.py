@@ -79,9 +79,10 @@ class Laplace:
     model : PreferenceModel
         Of comparisons. It is a part of the program: another prior is another program.
     newton_steps : int
-        Per update at most, at least 1. One or two suffice for a vote at a time.
+        Largest number of Newton steps per update, at least 1. If votes arrive one at a
+        time, one or two suffice.
     covariates : (K, D), optional
-        What is known about each arm, for models that read it.
+        Whether utilities depend on covariates of the arms.
 
     Examples
     --------

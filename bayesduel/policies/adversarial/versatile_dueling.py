@@ -28,10 +28,10 @@ class VersatileDueling(Policy):
     r"""Versatile Dueling Bandits (Versatile-DB).
 
     Versatile-DB draws both arms independently from one distribution, in which arms that
-    have lost often have little weight. Its regret is bounded against any adversary, and
-    is logarithmic if preferences are fixed.
+    often lost have little weight. Its regret has a bound against any adversary, and is
+    logarithmic if preferences are fixed.
 
-    Use it if preferences may change arbitrarily and you need a theorem. If they are
+    Use it if preferences may change arbitrarily and you need a guarantee. If they are
     fixed, it has two to four times the regret of D-TS.
 
     Parameters
@@ -51,8 +51,8 @@ class VersatileDueling(Policy):
        that meets itself loses in one of its two places, so it counts as the loser.
 
     :math:`L_i` is an unbiased estimate of how often arm i would have lost to the arms
-    that were played. The recommendation is an arm with the smallest L, and a random one
-    if there are several.
+    that were played. The recommendation is the arm with the smallest L. If there are
+    several, one of them is drawn at random.
 
     **Assumptions.** None. The regret is at most of order :math:`\sqrt{KT}` against any
     adversary. At the same time it is at most of order :math:`\log T` if preferences are

@@ -33,8 +33,9 @@ class CandidateComparisons(SeededPolicy):
     arms, are compared with each other. Then all remaining arms meet only the best of
     the seeds, the *candidate*.
 
-    Use it if you can look at the answers only a few dozen times, and preferences have
-    strong stochastic transitivity (SST) and the stochastic triangle inequality (STI).
+    Use it if you can look at the answers only a few dozen times, you know the horizon,
+    and preferences satisfy strong stochastic transitivity (SST) and the stochastic
+    triangle inequality (STI).
 
     Parameters
     ----------
@@ -61,8 +62,8 @@ class CandidateComparisons(SeededPolicy):
        arms that beat it by :math:`3\gamma_r` are handed to PCOMP, with the rounds that
        are left and the same exponent r.
 
-    With a single seed there is no first batch. Without a seed PCOMP begins at once.
-    There are at most 2 B + 1 batches.
+    With a single seed there is no first batch. Without a seed PCOMP is used from the
+    beginning. There are at most 2 B + 1 batches.
 
     **The candidate.** Of several possible candidates, the paper takes any seed that no
     other one beats by :math:`\gamma_r`. Here it is the seed with the smallest mean loss
@@ -70,8 +71,8 @@ class CandidateComparisons(SeededPolicy):
 
     **The test kl.** With ``elimination="kl"`` a lead of :math:`m\gamma_r` is replaced
     by a divergence of :math:`m^2/25` of the threshold :math:`\log(TK^2)`, and the
-    candidate is chosen from all duels so far. Everything else is as in
-    :class:`PairwiseComparisons`.
+    candidate is chosen by all duels so far, not only those of the batch. Everything
+    else is as in PCOMP.
 
     **Assumptions.** SST, STI, and a known horizon.
 

@@ -21,19 +21,20 @@ class PairwiseComparisons(BatchedPolicy):
 
     PCOMP asks for its duels in B batches of growing size, and sees outcomes only
     between batches. In each batch it compares all pairs of the remaining arms. After
-    it, arms that surely lose are removed.
+    the batch, arms that surely lose are removed.
 
-    Use it if there are very few batches and a Condorcet winner. Under strong stochastic
-    transitivity SCOMP2 had less regret in our measurements.
+    Use it if you can look at outcomes only a few times and there is a Condorcet winner.
+    Under strong stochastic transitivity SCOMP2 had less regret in our measurements.
 
     Parameters
     ----------
     num_batches : int
         B, from 1 to the horizon; 16 in the paper.
     elimination : {"kl", "hoeffding"}
-        Test by which an arm removes another one; see the rule.
+        Test by which an arm removes another one: "kl" or "hoeffding"; see the rule.
     overflow : {"truncate", "commit"}
-        What happens to a batch that would pass the horizon; see the notes.
+        What happens to a batch that would pass the horizon: "truncate" or "commit"; see
+        the notes.
 
     Notes
     -----
@@ -44,11 +45,11 @@ class PairwiseComparisons(BatchedPolicy):
        below.
 
     When one arm is left, it is compared with itself in one last batch. There are at
-    most B batches. The results have their number as ``batches``. The tests are:
+    most B batches. The results record their number as ``batches``. The tests are:
 
     - ``elimination="hoeffding"``: arm i removes j if its share of wins in *this* batch
       exceeds :math:`1/2+\gamma_r`, where :math:`\gamma_r=\sqrt{\log(6TK^2B)/(2c_r)}`.
-      The theorem is about this version.
+      The theorem below holds for this version.
     - ``elimination="kl"``: arm i removes j if i is ahead and
       :math:`n_{ij}\,\mathrm{KL}(\hat\mu_{ij},1/2)` exceeds :math:`\log(TK^2)`, with the
       share :math:`\hat\mu_{ij}` of all :math:`n_{ij}` duels so far. The experiments of
@@ -57,14 +58,14 @@ class PairwiseComparisons(BatchedPolicy):
 
     **Assumptions.** A Condorcet winner, and a known horizon.
 
-    **Details.** If the test would remove all arms, it removes none. A batch that would
-    pass the horizon is cut; the paper does not say what happens to it. With
-    ``overflow="truncate"`` the rounds that are left are divided equally among its
-    pairs, and some pairs, which are drawn at random, get one more. With
-    ``overflow="commit"`` the remaining arm that beats the most others empirically meets
-    itself; ties are broken by total wins, then at random. Pairs are compared one after
-    the other, in the order of the arms (which the environment shuffles by default),
-    each by a single binomial draw.
+    **Details.** If the test would remove all arms, it removes none. The paper does not
+    say what happens to a batch that would pass the horizon. With
+    ``overflow="truncate"`` the remaining rounds are divided equally among its pairs,
+    and some pairs, drawn at random, get one more. With ``overflow="commit"`` the
+    remaining arm that beats the most others empirically meets itself; ties are broken
+    by total wins, then at random. Pairs are compared one after the other, in the order
+    of the arms (which the environment shuffles by default), each by a single binomial
+    draw.
 
     References
     ----------

@@ -43,11 +43,11 @@ class SeededComparisons(SeededPolicy):
     r"""Batched dueling bandits under SST and STI, SCOMP.
 
     SCOMP is PCOMP with fewer comparisons: arms are compared only with a small random
-    set of arms, the *seeds*. It is for preferences with strong stochastic transitivity
-    (SST) and the stochastic triangle inequality (STI).
+    set of arms, the *seeds*. It assumes strong stochastic transitivity (SST) and the
+    stochastic triangle inequality (STI).
 
-    Use it with few batches and such preferences. SCOMP2 had less regret in our
-    measurements.
+    Use it if there are few batches and preferences satisfy both. SCOMP2 had less regret
+    in our measurements.
 
     Parameters
     ----------
@@ -73,15 +73,16 @@ class SeededComparisons(SeededPolicy):
        seeds themselves.
     3. *Change to PCOMP.* Once some arm beats all remaining seeds by :math:`3\gamma_r`,
        the arms that beat all of them by :math:`\gamma_r` are handed to PCOMP, with the
-       rounds that are left and the same exponent r. If there is no seed, PCOMP begins
-       at once.
+       rounds that are left and the same exponent r. If no arm is a seed, PCOMP is used
+       from the beginning.
 
     There are at most B + 1 batches.
 
     **The test kl.** With ``elimination="kl"`` a lead of :math:`m\gamma_r` is replaced
-    by a divergence of :math:`m^2/9` of the threshold :math:`\log(TK^2)`, so that arms
-    are removed at the threshold itself. The paper does not say how these rules are
-    changed in its experiments. Everything else is as in :class:`PairwiseComparisons`.
+    by a divergence of :math:`m^2/9` of the threshold :math:`\log(TK^2)`. So a lead of
+    :math:`3\gamma_r`, at which arms are removed, becomes the threshold
+    itself. The paper does not say how its experiments change these rules. Everything
+    else is as in PCOMP.
 
     **Assumptions.** SST, STI, and a known horizon.
 

@@ -25,8 +25,9 @@ class CoLSTIM(LinearPolicy):
     r"""CoLSTIM: imitate the feedback process, then challenge its winner.
 
     CoLSTIM is for arms with features. The first arm is the winner of a simulated
-    choice: each arm has its estimated utility plus random noise, as in the model of the
-    votes. The second arm is the one that may be better than the first one by most.
+    choice, in which random noise is added to the estimated utility of each arm, as in
+    the model of the votes. The second arm is the one whose possible lead over the first
+    one is largest.
 
     Use it if arms have features, utilities are about linear in them, and it is enough
     that one arm of the pair is good (weak regret).
@@ -40,8 +41,8 @@ class CoLSTIM(LinearPolicy):
         The number :math:`\tau` of rounds with random pairs at the beginning; -1 means d
         K.
     shared : {"early", "late"}
-        When arms share one perturbation: "early", with probability :math:`p_t`, or
-        "late", with probability :math:`1-p_t`.
+        With which probability all arms share one perturbation: p_t if "early", 1 - p_t
+        if "late".
     ridge : float
         The penalty :math:`\lambda`, above 0.
 
@@ -57,8 +58,8 @@ class CoLSTIM(LinearPolicy):
        zz^\top`.
     2. *Noise.* Draw perturbations :math:`\epsilon_k` from the standard Gumbel
        distribution, cut to :math:`\pm\sqrt{d\log T}`. With probability
-       :math:`p_t=\min(1,d\log(dT)/\sqrt t)` there is one for all arms, otherwise one
-       for each.
+       :math:`p_t=\min(1,d\log(dT)/\sqrt t)` all arms share one perturbation, otherwise
+       each arm has its own.
     3. *First arm.* It is the arm i with the largest
        :math:`x_k^\top\hat\theta+\epsilon_k|x_k|_{V^{-1}}`.
     4. *Second arm.* It is the arm with the largest
@@ -72,10 +73,10 @@ class CoLSTIM(LinearPolicy):
     regret is :math:`\tilde O(\sqrt{dT})` (abstract of the paper).
 
     **Sources differ.** The probability :math:`p_t` is that of the program of Di et al.
-    There arms share a perturbation with this probability, and no round is spent on
-    random pairs. Another public program reads Algorithm 1 the other way round: arms
-    share one with probability :math:`1-p_t`. A third has :math:`\tau=dK`. Only the
-    first pages of the paper were at hand.
+    In that program arms share a perturbation with this probability, and no round is
+    spent on random pairs. Another public program does the opposite: arms share one with
+    probability :math:`1-p_t`. A third has :math:`\tau=dK`. Only the first pages of the
+    paper were at hand.
 
     **Large horizons.** :math:`\hat\theta` is exact for up to 10,000 duels or, with
     fixed features, for up to 10,000 different pairs. Older duels enter by a quadratic

@@ -48,13 +48,14 @@ class FeelGoodState(NamedTuple):
 class FeelGoodThompson(LinearPolicy):
     r"""Feel-Good Thompson Sampling for contextual duels (FGTS.CDB).
 
-    FGTS is Thompson sampling for arms with features. Two samplers choose one arm each:
-    the best arm of a draw of the coefficients. The *feel-good* term in the density of a
-    draw makes draws more likely in which some arm is better than those that the other
-    sampler chose.
+    FGTS is Thompson sampling for arms with features. Two samplers choose one arm each.
+    Each sampler draws the coefficients, and takes the arm that is best for this draw.
+    The density from which it draws has an extra factor, the *feel-good* term. It favors
+    coefficients for which some arm is better than the arms that the other sampler
+    chose.
 
     Use it if arms have features, utilities are about linear in them, and there are many
-    arms: its cost grows with K, not with the number of pairs.
+    arms: its computing time grows with K, not with the number of pairs.
 
     Parameters
     ----------
@@ -68,10 +69,11 @@ class FeelGoodThompson(LinearPolicy):
     ridge : float
         The precision :math:`\lambda` of the prior, above 0.
     steps : int
-        Proposals of each sampler in a round; 0 for draws of Laplace's approximation.
+        Number of proposals of each sampler in a round. With 0, it draws from Laplace's
+        approximation.
     kept : int
-        If features are new in every round: from how many past rounds the feel-good term
-        is computed, at least 2.
+        Number of past rounds from which the feel-good term is computed if features are
+        new in every round, at least 2.
 
     Notes
     -----
@@ -101,8 +103,8 @@ class FeelGoodThompson(LinearPolicy):
     distribution (10 degrees of freedom) around the mode of likelihood and prior, with
     the inverse of the second derivatives there. So a draw depends a little on the one
     before, and less with more ``steps``. With ``steps=0`` draws are normal and
-    independent, and take no account of the feel-good term and of skewness. The paper
-    draws by Langevin dynamics.
+    independent, and ignore the feel-good term and the skewness of the density. The
+    paper draws by Langevin dynamics.
 
     **Approximations.** With fixed features the feel-good term is exact. Otherwise it is
     a sum over past rounds that cannot be simplified. When there are more than ``kept``

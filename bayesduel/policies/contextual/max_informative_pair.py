@@ -24,10 +24,11 @@ class MaximumInformativePair(LinearPolicy):
     r"""Maximum Informative Pair (MaxInP).
 
     MaxInP is for arms with features. It keeps the arms that may still be the best one,
-    and shows the two of them whose difference of utilities is least known.
+    and shows the two of them whose difference in utility is the most uncertain.
 
-    Use it if arms have features, utilities are about linear in them, and you want arms
-    to be excluded with certainty. With the usual width it explores far more than GINOP.
+    Use it if arms have features, utilities are about linear in them, and an arm should
+    be excluded only when it is surely worse. With the usual width it explores far more
+    than GINOP.
 
     Parameters
     ----------
@@ -35,8 +36,8 @@ class MaximumInformativePair(LinearPolicy):
         The factor c, as a multiple of :math:`\sqrt{d\log T}`, with the natural
         logarithm of the horizon; 2 in the program of Di et al.
     ridge : float
-        The penalty :math:`\lambda`, above 0. With 0.001, as in that program, early
-        estimates are so large that the best arm may be excluded for good.
+        The penalty :math:`\lambda`, above 0. With 0.001, as in the program of Di et
+        al., early estimates are so large that the best arm may be excluded for good.
 
     Notes
     -----
@@ -51,7 +52,8 @@ class MaximumInformativePair(LinearPolicy):
        :math:`(x_i-x_j)^\top\hat\theta+c\,|x_i-x_j|_{V^{-1}}\ge0` for all arms j, that
        is, if no arm is surely better.
     3. *Pair.* Show the candidates i and j with the largest :math:`|x_i-x_j|_{V^{-1}}`.
-       Of several such pairs each is equally likely. A single candidate meets itself.
+       If there are several such pairs, one of them is drawn at random. A single
+       candidate meets itself.
 
     The recommendation is the arm with the largest estimated utility in the last round.
 

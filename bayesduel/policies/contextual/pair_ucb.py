@@ -24,12 +24,12 @@ from theory.arguments import number_from
 class PairUCB(LinearPolicy):
     r"""MaxPairUCB and GINOP: the pair with the largest optimistic sum of utilities.
 
-    Both policies are for arms with features. They estimate utilities that are linear in
-    the features from all duels so far. Then they play the pair with the largest sum of
-    the two utilities plus an exploration bonus. The bonus is large for a pair whose
-    difference of utilities is little known. The two policies differ in how they measure
-    what is known: GINOP weights every duel by its information, and MaxPairUCB gives all
-    duels the same weight.
+    GINOP and MaxPairUCB are for arms with features. They estimate utilities that are
+    linear in the features from all duels so far. Then they play the pair with the
+    largest sum of the two utilities plus an exploration bonus. The bonus is large for a
+    pair whose difference of utilities is little known. The two policies differ in how
+    they measure what is known: GINOP weights every duel by its information, and
+    MaxPairUCB gives all duels the same weight.
 
     Use it if arms have features, fixed or new in every round, and utilities are about
     linear in them. Begin with ``ginop``: it needs no horizon, and its default width is
@@ -43,10 +43,10 @@ class PairUCB(LinearPolicy):
     width : float
         Factor c of the exploration bonus in step 3. If ``grows``, c is ``width`` times
         :math:`\sqrt{d\log T}`, with d the number of features, T the horizon and the
-        natural logarithm. 2 in both forms.
+        natural logarithm. The default is 2 for both policies.
     grows : bool
-        Whether c grows with the horizon, as for ``width``. True is MaxPairUCB, False
-        GINOP.
+        Whether c grows with the horizon, as described for ``width``. True is
+        MaxPairUCB, False GINOP.
     by_curvature : bool
         Whether duels are weighted by their information in step 2. False is MaxPairUCB,
         True GINOP.

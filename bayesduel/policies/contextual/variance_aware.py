@@ -43,8 +43,8 @@ class VarianceAware(Policy):
     of the utilities, from coarse to fine. In each round a layer excludes the arms that
     it knows to be worse, and the next, finer layer continues with the others.
 
-    Use it if arms have features and outcomes are nearly certain, because its bound is
-    then small. In the published worlds it has more regret than GINOP.
+    Use it if arms have features and outcomes are nearly deterministic: then its bound
+    is small. In the published worlds it has more regret than GINOP.
 
     Parameters
     ----------
@@ -69,11 +69,11 @@ class VarianceAware(Policy):
     2. *Exclude.* Otherwise, if all norms are at most :math:`2^{-l}`, keep the arms
        whose estimated utility is within :math:`2^{-l}c` of the largest one. Go to layer
        l + 1 and step 1.
-    3. *Explore.* Otherwise show one of the pairs whose norm is above :math:`2^{-l}`,
-       each with the same probability. Let w be :math:`2^{-l}` divided by the norm, and
-       z the difference of the features. Add :math:`w^2zz^\top` to :math:`\Sigma_l`, and
-       fit :math:`\theta_l` with the weight :math:`w^2` of this duel and the penalty
-       :math:`4^{-l}|\theta|^2/2`.
+    3. *Explore.* Otherwise show a random one of the pairs whose norm is above
+       :math:`2^{-l}`, each with the same probability. Let w be :math:`2^{-l}` divided
+       by the norm, and z the difference of the features. Add :math:`w^2zz^\top` to
+       :math:`\Sigma_l`, and fit :math:`\theta_l` with the weight :math:`w^2` of this
+       duel and the penalty :math:`4^{-l}|\theta|^2/2`.
 
     The recommendation is the arm with the largest estimated utility in the last layer
     that was reached in the last round.

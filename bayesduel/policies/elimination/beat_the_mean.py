@@ -52,8 +52,8 @@ class BeatTheMean(KernelPolicy):
     -----
     **Rule.** The arms that are not removed are called active. T is the horizon, n* the
     smallest number of duels of an active arm, and
-    :math:`c=3\gamma^2\sqrt{\log(2TK)/n^*}` (natural logarithm; 1 at n* = 0). In each
-    round:
+    :math:`c=3\gamma^2\sqrt{\log(2TK)/n^*}` (natural logarithm), and c = 1 if n* = 0. In
+    each round:
 
     1. *Compare.* The active arm with the fewest duels meets an active arm that is drawn
        uniformly, possibly itself. Only the first of the two is credited with the
@@ -71,8 +71,8 @@ class BeatTheMean(KernelPolicy):
     **Assumptions.** Relaxed stochastic transitivity with constant :math:`\gamma`, and a
     known horizon.
 
-    **Late outcomes.** The arm with the fewest duels is found by the duels asked for, n*
-    by those whose outcomes are known.
+    **Late outcomes.** The arm with the fewest duels is found by counting the duels
+    asked for. n* counts only the duels whose outcomes are known.
 
     **Look-ahead.** Every round before the end is random, so these rounds are played one
     by one. The rest is one stretch.

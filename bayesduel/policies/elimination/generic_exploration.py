@@ -39,12 +39,12 @@ class Savage(KernelPolicy):
     Parameters
     ----------
     goal : {"condorcet", "copeland"}
-        Which winner to find.
+        Which winner to find: "condorcet" or "copeland".
     delta : float
-        Allowed failure probability; 0, the default, stands for 1/T.
+        Allowed probability of a wrong winner. The default, 0, stands for 1/T.
     strict : bool
-        For the goal "copeland": drop a pair only if both arms are surely worse than
-        some arm. If false, drop it also if they are at best equally good.
+        For the goal "copeland": remove a pair only if both of its arms are surely worse
+        than some arm. If false, remove it also if both are at best as good as some arm.
     look_ahead : bool
         Play the rounds after the exploration as one stretch; the duels are the same.
 
@@ -58,15 +58,16 @@ class Savage(KernelPolicy):
     2. *Remove.* With ``goal="condorcet"`` an arm is removed with all its pairs when one
        of its intervals lies below 1/2. With ``goal="copeland"`` a pair is removed when
        its interval excludes 1/2, or when neither of its arms can be the winner any
-       more. The latter means that some arm surely beats more others than each of the
-       two may beat, by the intervals. With ``strict=False`` as many are enough, which
-       suffices to find one of several winners.
+       more. Neither of two arms can be the winner if, by the intervals, some arm surely
+       beats more arms than each of the two may beat. With ``strict=False`` it is enough
+       that this arm surely beats as many arms; this suffices to find one of several
+       winners.
     3. *The end.* When no pair remains, the winner meets itself in every round.
 
-    A pair that was removed never returns. The winner is the arm that may beat the most
-    others by the intervals, and of several such arms the one that surely beats the
-    most. The recommendation before the end is found in the same way. Ties are broken at
-    random. Duels count when they are asked for.
+    A pair that was removed never returns. The winner is the arm that, by the intervals,
+    may beat the most other arms. If there are several, it is the one of them that
+    surely beats the most. The recommendation before the end is found in the same way.
+    Ties are broken at random. Duels count when they are asked for.
 
     **Assumptions.** A winner of the kind of ``goal``, and a known horizon.
 

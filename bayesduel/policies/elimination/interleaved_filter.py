@@ -37,28 +37,28 @@ class InterleavedFilter(Policy):
     lose are removed. A rival that surely wins becomes the incumbent. The policy needs
     the horizon.
 
-    Use it as an early baseline under strong stochastic transitivity.
+    Use it as an early baseline if preferences satisfy strong stochastic transitivity.
 
     Parameters
     ----------
     variant : {"if1", "if2"}
-        Without or with the additional removals of step 3.
+        "if1" without, or "if2" with the additional removals of step 3.
     look_ahead : bool
         Play the rounds after the last rival is removed as one stretch; the duels are
         the same.
 
     Notes
     -----
-    **Rule.** The first incumbent is random. Let P be the share of its n duels with a
-    rival that the incumbent won, and :math:`c=\sqrt{4\log(TK^2)/n}` (natural logarithm,
-    T the horizon).
+    **Rule.** The first incumbent is random. For each rival let n be the number of its
+    duels with the incumbent, P the share of them that the incumbent won, and
+    :math:`c=\sqrt{4\log(TK^2)/n}` (natural logarithm, T the horizon).
 
     1. *Sweep.* The incumbent meets every remaining rival once, in the order of their
        positions.
     2. *Remove.* Rivals with P - c > 1/2 are removed.
     3. *Replace.* If some rival has P + c < 1/2, the first such rival becomes the
        incumbent, and all estimates start again. IF2 then also removes all rivals with P
-       > 1/2, without any confidence.
+       > 1/2, whatever their confidence intervals.
     4. *The end.* When no rival is left, the incumbent meets itself in every round.
 
     The recommendation is the incumbent.

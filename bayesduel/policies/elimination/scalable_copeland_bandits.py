@@ -174,8 +174,8 @@ class ScalableCopelandBandits(Policy):
     outcomes, searches for a Copeland winner by successive elimination, and lets the arm
     that it found meet itself for the rest of the epoch. It was made for many arms.
 
-    Use it to compare policies with many arms. With 500 arms and :math:`10^5` rounds it
-    has hardly begun to exclude arms, and D-TS has less regret.
+    Use it as a baseline with many arms. With 500 arms and :math:`10^5` rounds it has
+    hardly begun to exclude arms, and D-TS has less regret.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ class ScalableCopelandBandits(Policy):
     first_length : int
         Rounds of the first epoch, at least 2.
     stop_rule : {"anytime", "reference"}
-        How much evidence decides; see the notes.
+        How much evidence decides a pair: "anytime" or "reference"; see the notes.
     look_ahead : bool
         Ask for many rounds at once; the duels are the same.
 
@@ -200,15 +200,15 @@ class ScalableCopelandBandits(Policy):
     2. *Search* for a Copeland winner with failure probability :math:`\delta=\log(T)/T`.
        The search is a successive elimination with KL bounds on the rewards of arms. To
        get a reward of an arm, draw another arm uniformly. The reward is 1 if the first
-       one beats it, and 0 otherwise. Whether it does is decided by as many duels of the
-       pair as are needed for an error of at most :math:`\delta/K^2`. A pair that is
-       decided needs no more duels in this epoch.
+       one beats it, and 0 otherwise. Whether it beats the other is decided by duels of
+       the pair, as many as are needed for an error of at most :math:`\delta/K^2`. A
+       pair that is decided needs no more duels in this epoch.
     3. *Exploit.* The arm that was found meets itself for the rest of the epoch.
 
-    With several Copeland winners elimination never ends. So the search also ends when
-    all pairs of the remaining arms are decided, at the end of a stage. Arms get their
-    rewards in the order of their positions. Ties of the answer and of the
-    recommendation are broken at random. The recommendation is the arm that beats the
+    With several Copeland winners elimination never ends. So the search also ends at the
+    end of a stage if all pairs of the remaining arms are decided. Arms get their
+    rewards in the order of their positions. Ties for the arm that is found, and for the
+    recommendation, are broken at random. The recommendation is the arm that beats the
     most others by the duels of all epochs.
 
     **When evidence decides.** The paper only asks for "enough duels".
@@ -216,15 +216,15 @@ class ScalableCopelandBandits(Policy):
     - ``stop_rule="anytime"``: a pair is decided when
       :math:`n\,\mathrm{KL}(p,1/2)>\log(\pi^2n^2K^2/(3\delta))` after n duels with the
       share p. The bounds after s rewards use :math:`\log(4sK/\delta)+2\log\log s`.
-    - ``stop_rule="reference"``: both use ``alpha_ref`` times
-      :math:`\log(4tK)+2\max(1,\log\max(1,\log t))`, as in the program of Wu and Liu
-      (2016). For a pair t is the number of rounds of the epoch so far, for the bounds
-      it is T.
+    - ``stop_rule="reference"``: the decision about a pair and the bounds on rewards
+      both use ``alpha_ref`` times :math:`\log(4tK)+2\max(1,\log\max(1,\log t))`, as in
+      the program of Wu and Liu (2016). For a pair t is the number of rounds of the
+      epoch so far, for the bounds it is T.
 
     **Assumptions.** No pair may tie. A Condorcet winner is not needed.
 
-    **Look-ahead.** The policy asks at once for as many duels of a pair as cannot decide
-    it before the last of them. The rest of an epoch is one stretch.
+    **Look-ahead.** The policy asks at once for as many duels of a pair as can be played
+    before the pair could be decided. The rest of an epoch is one stretch.
 
     References
     ----------

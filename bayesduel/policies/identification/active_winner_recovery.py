@@ -40,11 +40,11 @@ class ActiveWinnerRecovery(Policy):
     r"""PARWiS: challenge the top arm where the answer would change scores most.
 
     PARWiS guesses the best arm after very few duels. It computes a score for every arm
-    (Rank Centrality), and lets the arm with the largest score meet the arm whose duel
-    with it is expected to change the scores most.
+    (Rank Centrality). The arm with the largest score meets the opponent whose duel with
+    it is expected to change the scores most.
 
     Use it for budgets of two or three duels per arm under Bradley-Terry preferences.
-    From five duels per arm on, ``bt-ts:self_duels=false`` names the best arm more
+    With five duels per arm or more, ``bt-ts:self_duels=false`` names the best arm more
     often.
 
     Notes
@@ -61,17 +61,17 @@ class ActiveWinnerRecovery(Policy):
     3. *Pair.* In every further round, the arm a with the largest score meets the arm b
        with the largest expected change of the scores. This is
        :math:`(\pi_a\,d_{ab}+\pi_b\,d_{ba})/(\pi_a+\pi_b)`, where :math:`d_{ab}` is the
-       Euclidean distance, over all K + 1 states, between the scores now and after one
-       more duel that a wins.
+       Euclidean distance, over all K + 1 states, between the present scores and those
+       after one more duel of a and b that a wins.
 
     Ties, to a relative 1e-9, are broken at random. The recommendation is the arm with
-    the largest score. An outcome changes I - P, with P the transition matrix, by a
-    matrix of rank one. So the changes for both outcomes take K operations after one
-    matrix inversion, and a round takes about :math:`K^3` operations.
+    the largest score. Let P be the transition matrix. An outcome changes I - P by a
+    matrix of rank one. So after one matrix inversion the changes for the two outcomes
+    of a pair take K operations each, and a round takes about :math:`K^3` operations.
 
-    **Assumptions.** Bradley-Terry probabilities. With others the scores need not rank a
-    Copeland winner first, however many duels there are. There is no theorem about its
-    errors.
+    **Assumptions.** Bradley-Terry probabilities. With other preferences the scores need
+    not rank a Copeland winner first, however many duels there are. No theorem bounds
+    the probability of a wrong answer.
 
     **Deviation.** The arms come in random order in each run.
 

@@ -31,9 +31,9 @@ class DOptimalState(NamedTuple):
 class DOptimal(Policy):
     r"""D-optimal design: the pair that most increases the log determinant.
 
-    It estimates the utilities of all arms of a Bradley-Terry model as precisely as
-    possible, as a leaderboard needs them. The determinant of the information matrix
-    measures the precision of all utilities together.
+    D-optimal chooses pairs so that the utilities of all arms of a Bradley-Terry model
+    are estimated as precisely as possible, as a leaderboard needs them. Precision is
+    measured by the determinant of the information matrix, for all utilities together.
 
     Use it for a whole ranking. To find the best arm, or for small regret, other
     policies ask better questions.
@@ -71,7 +71,8 @@ class DOptimal(Policy):
     model", Statistical Methods and Applications 17, 2008: the criterion. Y. Guo, P.
     Tian, J. Kalpathy-Cramer, S. Ostmo, J. P. Campbell, M. F. Chiang, D. Erdogmus, J.
     Dy, S. Ioannidis, "Experimental Design under the Bradley-Terry Model", IJCAI 2018:
-    greedy choice of pairs. Greedy after every vote, with the votes so far: ours.
+    greedy choice of pairs. The rule that chooses greedily after every vote, with the
+    information of the votes so far, is ours.
 
     Examples
     --------

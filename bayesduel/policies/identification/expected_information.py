@@ -29,18 +29,20 @@ from theory.arguments import number_from
 class ExpectedInformation(KernelPolicy):
     r"""Expected information: the pair whose next outcome tells most about the model.
 
-    In each round it compares the pair whose outcome has the largest mutual information
-    with the unknown probabilities of all pairs.
+    In each round this policy compares the pair whose outcome has the largest mutual
+    information with the unknown probabilities of all pairs.
 
-    Use it in studies with one scale of utilities. It learns about all arms, and not
-    only about the winner. To name a winner with few duels use ``rd-ts:cost=duels``.
+    Use it in studies whose model has one scale of utilities (for example
+    posterior="bradley-terry"), if you want to learn about all arms and not only about
+    the winner. To name a winner with few duels use ``rd-ts:cost=duels``.
 
     Parameters
     ----------
     posterior : PairPosterior, or its name
         Model of the pairs: "beta", "bradley-terry", "thurstone", ....
     draws : int
-        Number of draws from the posterior, at least 2, where there is no closed form.
+        Number of draws from the posterior, at least 2. It is used only where there is
+        no closed form.
 
     Notes
     -----
@@ -51,10 +53,10 @@ class ExpectedInformation(KernelPolicy):
     For Beta distributions this number has a closed form. Otherwise it is a mean over
     draws. Ties, to a relative 1e-9, are broken at random.
 
-    With a Beta distribution per pair the chosen pair is nearly always one with the
-    fewest duels. With one scale of utilities (``posterior="bradley-terry"``) a duel
-    gives information about all arms, and the rule prefers pairs of arms that are close
-    together and little known.
+    With one Beta distribution per pair, which is the default, the chosen pair is nearly
+    always one with the fewest duels. With one scale of utilities
+    (``posterior="bradley-terry"``) a duel gives information about all arms, and the
+    rule prefers pairs of arms that are close together and little known.
 
     **Assumptions.** The model of ``posterior``. There is no theorem about the number of
     duels until a winner is named. When to stop is decided by :mod:`bayesduel.stopping`.

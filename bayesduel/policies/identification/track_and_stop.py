@@ -227,8 +227,8 @@ class TrackAndStop(KernelPolicy):
     r"""Track-and-Stop: the proportions of pairs that name a winner at the least cost.
 
     Track-and-Stop is a policy for naming a winner with few duels; regret plays no part.
-    It computes in which proportions the pairs should be compared, from the present
-    estimates, and compares the pair that is furthest behind its proportion.
+    From the present estimates it computes the proportions in which the pairs should be
+    compared. It compares the pair that is furthest behind its proportion.
 
     Use it with a stopping rule (:mod:`bayesduel.stopping`). ``rd-ts:cost=duels`` needs
     fewer duels on most matrices.
@@ -236,15 +236,16 @@ class TrackAndStop(KernelPolicy):
     Parameters
     ----------
     cost : {"duels", "prices"}
-        What a duel costs: 1 each, or its price, which the instance,
-        ``next_pairs(prices=...)`` or a study tells. The proportions are those of the
-        program with these prices, so that the cost is asymptotically the least.
+        What a duel costs. "duels": 1. "prices": its price, which comes from the
+        instance, ``next_pairs(prices=...)`` or a study. The proportions are then those
+        of the program with these prices, so that the total cost is asymptotically
+        least.
     growth : float
         From 0 to 1. The proportions are computed again when the number of duels has
         grown by this share; 0 means after every duel.
     sticky : float
-        At least 0, below 1. By which share another answer must be cheaper to replace
-        the present one (see the notes).
+        At least 0, below 1. Another answer replaces the present one only if it is
+        cheaper by this share (see the notes).
 
     Notes
     -----
@@ -252,8 +253,8 @@ class TrackAndStop(KernelPolicy):
     them of the pair e:
 
     1. *Forced duels.* If some pair has fewer than :math:`\max(1,\sqrt t-M/2)` duels,
-       compare the pair with the fewest. So the first M duels are one of each pair, and
-       more are forced from :math:`(M/2+1)^2` duels on.
+       compare the pair with the fewest. So the first M duels compare each pair once.
+       Later duels are forced only from :math:`(M/2+1)^2` duels on.
     2. *Tracking.* Otherwise solve the identification program
        (`theory.identification_bound`) for the estimates. Its solution has a proportion
        :math:`a_e` for each pair. Compare the pair e that maximizes :math:`t\,a_e-n_e`,
@@ -274,11 +275,12 @@ class TrackAndStop(KernelPolicy):
     that. (c) The evidence per duel of a pair is the posterior mean of KL(theta, 1/2),
     theta ~ Beta(wins + 1, losses + 1), which is not 0 for even counts. (d) In an even
     pair the arm with the lower position counts as ahead, and pairs that lack equally
-    many duels (to 1e-6) come in lexicographic order. Both are random in each run, as
-    arms are relabeled. (e) The price of the n-th pair is multiplied by 1 + 1e-6 sin(n),
-    so that the optimum is unique. (f) The guarantee of sticky Track-and-Stop is for
-    confidence sets of estimates, which are left out here. With several winners of
-    different cost, the number of duels is within 1/(1 - ``sticky``) of the best.
+    many duels (to 1e-6) come in lexicographic order. Both are random in each run,
+    because arms are relabeled at random. (e) The price of the n-th pair is multiplied
+    by 1 + 1e-6 sin(n), so that the optimum is unique. (f) The guarantee of sticky
+    Track-and-Stop is for confidence sets of estimates, which are left out here. With
+    several winners of different cost, the number of duels is within 1/(1 - ``sticky``)
+    of the best.
 
     **Computation.** A program of K arms takes about :math:`K^5` operations if estimates
     have crossed 1/2, and :math:`K^4` otherwise. At most 64 arms are allowed.

@@ -55,9 +55,9 @@ class Doubler(Policy):
        has not chosen yet come first.
     3. UCB receives the reward 1 if the right arm wins, and 0 otherwise.
 
-    A duel of an arm with itself gives a reward, too, which is a fair coin. Leaving it
-    out would be another algorithm. Logarithms are natural, and ties are broken at
-    random. An outcome that arrives after its epoch gives no reward.
+    A duel of an arm with itself is decided by a fair coin and gives a reward, too.
+    Without these rewards it would be a different algorithm. Logarithms are natural, and
+    ties are broken at random. An outcome that arrives after its epoch gives no reward.
 
     **Look-ahead.** None: every round gives a reward to UCB.
 

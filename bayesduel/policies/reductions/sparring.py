@@ -30,8 +30,9 @@ INNER = ("ucb", "ts")  # Names of the machines
 class Sparring(KernelPolicy):
     """Sparring: two ordinary bandit algorithms that choose one arm of the duel each.
 
-    Each of the two receives a reward if its arm wins. So both learn to choose an arm
-    that wins against the choices of the other one.
+    Sparring lets two ordinary bandit algorithms choose the two arms of each duel, one
+    arm each. An algorithm receives a reward if its arm wins. So both learn to choose an
+    arm that wins against the choices of the other one.
 
     Use it as a baseline for reductions to ordinary bandits. Without a Condorcet winner
     its regret is large.
@@ -39,13 +40,13 @@ class Sparring(KernelPolicy):
     Parameters
     ----------
     inner : {"ucb", "ts"}
-        The bandit algorithm: UCB, or Thompson sampling.
+        The bandit algorithm: "ucb" for UCB, or "ts" for Thompson sampling.
     alpha : float
         Width of the UCB bounds, sqrt((alpha + 2) log s / (2 n)); 3 gives sqrt(2.5 log s
         / n).
     posterior : BetaArms
-        Posterior of Thompson sampling, not read by UCB; its ``prior`` may be given in
-        its place by name, as in ``policies.get("sparring", inner="ts", prior=2)``.
+        Posterior of Thompson sampling; UCB does not use it. Its ``prior`` may be given
+        by name instead, as in ``policies.get("sparring", inner="ts", prior=2)``.
 
     Notes
     -----
@@ -56,8 +57,9 @@ class Sparring(KernelPolicy):
     2. The left algorithm receives the reward 1 if its arm wins and 0 otherwise. The
        right one receives the opposite.
 
-    A duel of an arm with itself gives rewards, too, by a fair coin. Leaving it out
-    would be another algorithm. Logarithms are natural, and ties are broken at random.
+    A duel of an arm with itself is decided by a fair coin and gives rewards, too.
+    Without these rewards it would be a different algorithm. Logarithms are natural, and
+    ties are broken at random.
 
     **Assumptions.** A utility model. The rewards of each algorithm are not stationary,
     because the other one learns. No theorem covers other preferences.

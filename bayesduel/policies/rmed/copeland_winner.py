@@ -220,11 +220,11 @@ class CWRMED(CopelandRMED):
     """Copeland Winners Relative Minimum Empirical Divergence (CW-RMED).
 
     CW-RMED solves the linear program of the lower bound for the estimated matrix, and
-    compares the pairs that have less evidence than the solution requires. Its regret
-    has the optimal constant.
+    compares the pairs that have less evidence than the solution requires. If the
+    optimum of the program is unique, the regret has the optimal constant.
 
-    Use it for the smallest slope without a Condorcet winner, over very many rounds
-    (:math:`10^9`). ECW-RMED is simpler and faster.
+    Use it if there is no Condorcet winner and you want the smallest slope of regret in
+    log t over very many rounds (:math:`10^9`). ECW-RMED is simpler and faster.
 
     Parameters
     ----------
@@ -237,39 +237,39 @@ class CWRMED(CopelandRMED):
     look_ahead : bool
         Skip self-duels without stepping through them; the duels are the same.
     resolve_every : int
-        For how many informative duels a solution of the program may be used without a
-        proof that it is still optimal, as long as no estimate crosses 1/2. 1, the
-        default, is the paper's algorithm. It is the default for any number of arms,
+        Number of informative duels for which a solution of the program may be used
+        without a proof that it is still optimal, as long as no estimate crosses 1/2.
+        The default, 1, is the paper's algorithm. Larger values save little time,
         because few programs have to be solved anyway; see the notes.
 
     Notes
     -----
-    **Rule.** The rule is that of :class:`ECWRMED` with another program in its last
-    step. Forced duels, lists, ties and logarithms are the same. The *evidence* of a
-    pair is its number of duels times the divergence of its estimate from 1/2, over log
-    t.
+    **Rule.** The rule is that of ECW-RMED (``ecw-rmed``), with another program in
+    its last step. Forced duels, the lists of pairs, ties and logarithms are as there.
+    The *evidence* of a pair is its number of duels times the divergence of its estimate
+    from 1/2, over log t.
 
     1. If the evidence proves that some arm is a winner, by the constraints of the lower
-       bound, only its self-duel is due, that is, in the next list.
+       bound, only the self-duel of that arm is due, that is, it enters the next list.
     2. Otherwise solve the linear program of the lower bound (Eq. 3) for the estimated
        matrix. Every pair with less evidence than its optimum requires is due, and so is
        the self-duel of the estimated winner.
 
-    If there are several estimated winners, the one with the least cost is taken. The
-    cost is computed by the closed form of ECW-RMED, because both programs have the same
-    value then (Theorem 6).
+    If there are several estimated winners, the one with the least cost is taken. Its
+    cost is computed by the closed form of ECW-RMED, because with several winners both
+    programs have the same value (Theorem 6).
 
     **Assumptions.** No pair may tie. If the optimum of the program is unique, the
     regret has the constant of the lower bound (Theorem 3). No strongly consistent
     algorithm has a smaller one.
 
-    **Programs.** The algorithm needs a program after nearly every duel. Nearly all
-    programs have the same optimal basis as the one before. Whether the last basis is
-    still optimal is decided exactly, to a relative tolerance of 1e-12, in
-    :math:`O(K^3)` operations of compiled code. Only if it is not, the run waits until
-    HiGHS has solved the program. In the results, ``programs_needed`` counts the
-    programs that the algorithm needed with new estimates, and ``programs_solved`` those
-    that had to be solved. See ``docs/theory/cw_rmed.md``.
+    **Programs.** The algorithm needs the optimum of a new program after nearly every
+    duel. Nearly all programs have the same optimal basis as the program before. Whether
+    the last basis is still optimal is decided exactly, to a relative tolerance of
+    1e-12, in :math:`O(K^3)` operations of compiled code. Only if it is not optimal,
+    HiGHS solves the program anew. In the results, ``programs_needed`` counts the
+    programs that the algorithm needed, and ``programs_solved`` those that HiGHS had to
+    solve. See ``docs/theory/cw_rmed.md``.
 
     With ``resolve_every=n``, n > 1, a basis is used without proof for fewer than n
     informative duels after a solution. It always satisfies the constraints, so enough

@@ -65,14 +65,14 @@ class CopelandRMED(KernelPolicy):
 class ECWRMED(CopelandRMED):
     r"""Efficient Copeland Winners Relative Minimum Empirical Divergence (ECW-RMED).
 
-    ECW-RMED computes how much evidence each pair needs, so that one arm is proved to be
-    a Copeland winner, and compares the pairs that have less. The amounts come from a
+    ECW-RMED computes how much evidence of each pair is needed to prove that one arm is
+    a Copeland winner. It compares the pairs that have less. The amounts come from a
     simplified version of the linear program of the lower bound, which has a solution in
     closed form. The policy needs no Condorcet winner and no horizon.
 
-    Use it if several arms may win and are equally good: it settles on the first winner
-    that it finds. If two good arms are nearly tied, or if a single bad run matters, use
-    D-TS+.
+    Use it if there may be several Copeland winners that are equally good: it settles on
+    the first one that it finds. If two good arms are nearly tied, or if a single bad
+    run matters, use D-TS+.
 
     Parameters
     ----------
@@ -96,15 +96,16 @@ class ECWRMED(CopelandRMED):
     natural, and :math:`\log t` and :math:`\log\log t` are replaced by 1 where they are
     smaller.
 
-    The policy works through a list of pairs, of which it plays one per round. The first
-    list has every pair once. Meanwhile it makes the list of the next pass. A pair is
-    *due* if it is to enter that list, and so is the self-duel of an arm. In each round:
+    The policy passes through a list of pairs and plays one pair per round. The first
+    list has every pair once. During each pass the policy builds the list of the next
+    pass. A pair, or the self-duel of an arm, is called due if it enters that next list.
+    In each round:
 
     1. *Forced duels.* If some pair has fewer than :math:`\alpha\sqrt{\log t}` duels,
-       play it in this round. So no wrong estimate stays for ever, because every pair is
-       compared again and again, though rarely. Also play a pair whose estimate is
-       exactly 1/2, or closer to 1/2 than :math:`\beta/\log\log t`, since it is unclear
-       which arm is the better one.
+       play it in this round. So every pair is compared again and again, though rarely,
+       and no wrong estimate stays for ever. Likewise play a pair whose estimate is
+       exactly 1/2, or is closer to 1/2 than :math:`\beta/\log\log t`, since it is
+       unclear which arm is the better one.
     2. *Next pair.* If there is no such pair, play the next pair of the list. Then
        decide by step 3 or 4 what is due.
     3. *Enough evidence.* If the evidence satisfies every constraint of the Copeland
@@ -112,27 +113,27 @@ class ECWRMED(CopelandRMED):
        be a winner. Only the self-duel (i, i) is due.
     4. *Too little evidence.* Otherwise solve the efficient program (Eqs. 4 and 5, in
        closed form by Theorem 5) for the estimated matrix. Every pair with less evidence
-       than its solution requires is due, and so is the self-duel of the estimated
-       winner for which the program costs the least.
+       than the solution requires is due. So is the self-duel of the estimated winner
+       whose program has the lowest cost.
 
     For example, let arm 0 beat each of three others with probability 0.6. The efficient
     program then requires one unit of evidence for each pair of arm 0, which is
     :math:`\log t/\mathrm{KL}(0.6,1/2)=\log t/0.0201` duels. At :math:`t=10^4` these are
-    457 duels. As long as step 3 does not find enough evidence, a pair of arm 0 with
-    fewer duels is due. Once it does, arm 0 meets itself until :math:`\log t` has grown.
-    See ``docs/theory/ecw.md`` for the closed form.
+    457 duels. A pair of arm 0 with fewer duels is due until step 3 finds enough
+    evidence. Then arm 0 meets itself until :math:`\log t` has grown. See
+    ``docs/theory/ecw.md`` for the closed form.
 
     **Order and ties.** Pairs are in lexicographic order by position (the environment
-    shuffles the arms by default), and a self-duel comes after them. What is still to
-    come in this pass, or is in the next list already, does not enter again. Ties go to
-    the lowest position.
+    shuffles the arms by default), and a self-duel comes after them. A pair that is
+    still to come in this pass, or is already in the next list, is not added again. Ties
+    go to the lowest position.
 
     **Assumptions.** No pair may tie. With :math:`\beta>0` a tied pair is compared again
     and again, so that regret is linear unless these duels cost nothing. The theorem
     needs a unique optimum.
 
-    **Late outcomes.** A pair counts as compared when it is asked for. An estimate is
-    near 1/2 only once all outcomes of its pair are there.
+    **Late outcomes.** A duel counts from the moment when it is asked for. An estimate
+    counts as near 1/2 only when all outcomes of its pair have arrived.
 
     **Look-ahead.** Self-duels are skipped; the duels are the same as round by round.
 

@@ -43,11 +43,11 @@ class RMED1(KernelPolicy):
 
     RMED1 measures for every arm how much evidence there is that it is not the Condorcet
     winner. Arms with little evidence against them are compared further, usually with
-    the arm that has the least.
+    the arm that has the least evidence against it.
 
-    Use it with a Condorcet winner. Its slope is optimal if duels with the winner are
-    the cheapest evidence against every other arm. Without a Condorcet winner it never
-    settles.
+    Use it if there is a Condorcet winner. Its regret has the optimal slope in log t if
+    duels with the winner are the cheapest evidence against every other arm. Without a
+    Condorcet winner it never settles on an arm.
 
     Parameters
     ----------
@@ -65,19 +65,19 @@ class RMED1(KernelPolicy):
     called i*, and its evidence I*. Logarithms are natural.
 
     1. Compare every pair once.
-    2. Pass through a list of arms, which has all arms at first, and play one duel for
-       each arm l. If i* is among the arms that l does not beat, or if l beats all
-       others, l meets i*. Otherwise it meets the arm against which it does worst.
+    2. Pass through a list of arms and play one duel for each arm l in it. The first
+       list has all arms. If i* is among the arms that l does not beat, or if l beats
+       all others, l meets i*. Otherwise it meets the arm against which it does worst.
     3. After every duel, the arms j with :math:`I_j-I^*\le\log t+f(K)` enter the list of
        the next pass. Here :math:`f(K)=0.3K^{1.01}`.
 
-    An arm meets itself if it is i* and beats all others. So in the end the list has i*
-    alone, which meets itself until log t has grown enough for another arm.
+    An arm meets itself if it is i* and beats all others. So in the end the list has
+    only i*, which meets itself until log t has grown enough for another arm to enter.
 
     The list is in the order of the arms (the environment shuffles them by default).
     Ties of evidence, which are frequent at first, go to the arm that comes first. An
-    arm leaves the list when it is played, also if its outcome arrives later (with
-    ``every=`` and in studies).
+    arm leaves the list when its duel is asked for, even if the outcome arrives later
+    (with ``every=`` and in studies).
 
     **Assumptions.** A Condorcet winner.
 
@@ -120,8 +120,9 @@ class RMED2(RMED1):
     RMED2 is RMED1 with another choice of opponents: each arm meets the opponent that
     proves at the least cost that the arm is not the winner.
 
-    Use it with a Condorcet winner, if the losers beat each other much more clearly than
-    the winner beats them. Without a Condorcet winner it never settles.
+    Use it if there is a Condorcet winner and the other arms beat each other much more
+    clearly than the winner beats them. Without a Condorcet winner it never settles on
+    an arm.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ class RMED2(RMED1):
     **Rule.** As :class:`RMED1`, with its estimates :math:`\hat\mu_{ij}`, its arm i* and
     its lists, and with two changes (natural logarithms):
 
-    1. *Forced duels.* At the head of each pass every pair with fewer than
+    1. *Forced duels.* At the beginning of each pass every pair with fewer than
        :math:`\alpha\log\log t` duels is compared, in lexicographic order, one per
        round. These duels do not belong to the list.
     2. *Opponent.* Arm l meets :math:`b_l` instead of RMED1's opponent. This is the arm
@@ -150,10 +151,11 @@ class RMED2(RMED1):
        meets RMED1's opponent if it has met i* fewer than :math:`n_{l b_l}/\log\log t`
        times.
 
-    The numerator is twice the estimated regret of the pair, and has the floor
-    ``numerator_floor``. log log t is taken at t >= 3 in step 1, and at t >= 16, where
-    it is about 1, in step 2. Both steps count duels when they are asked for, also those
-    whose outcomes have not arrived. The order of the list and ties are as in RMED1.
+    The numerator is twice the estimated regret of the pair; it is taken to be at least
+    ``numerator_floor``. For log log t, t is taken to be at least 3 in step 1, and at
+    least 16 in step 2, where log log t is about 1. Both steps count duels when they are
+    asked for, including those whose outcomes have not arrived. The order of the list
+    and ties are as in RMED1.
 
     **Assumptions.** A Condorcet winner.
 
@@ -206,19 +208,20 @@ class RMED2FH(RMED2):
 
     Notes
     -----
-    **Rule.** As :class:`RMED2`, with three changes (natural logarithms):
+    **Rule.** The rule is that of :class:`RMED2`, with three changes. Logarithms are
+    natural.
 
     1. At first every pair is compared :math:`L=\max(1,\lceil\alpha\log\log T\rceil)`
-       times, in L sweeps over all pairs in lexicographic order (the paper has no
-       order).
+       times, in L sweeps over all pairs in lexicographic order (the paper does not name
+       an order).
     2. Then the opponents :math:`b_l` are computed once and for all. From here on no
        duels are forced.
     3. Arm l meets its :math:`b_l`, if l does not beat it. But l meets RMED1's opponent
        if it has met i* fewer than :math:`n_{l b_l}/\log\log T` times.
 
-    log log T is taken at T >= 3 in step 1 and at T >= 16 in step 3. Duels count when
-    they are asked for. The opponents are computed when the outcomes of all initial
-    duels have arrived. The order of the lists and ties are as in RMED1.
+    For log log T, T is taken to be at least 3 in step 1 and at least 16 in step 3.
+    Duels count when they are asked for. The opponents are computed when the outcomes of
+    all initial duels have arrived. The order of the lists and ties are as in RMED1.
 
     **Assumptions.** A Condorcet winner, and a known horizon.
 

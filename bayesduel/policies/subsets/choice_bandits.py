@@ -34,9 +34,9 @@ class ChoiceState(NamedTuple):
 class ChoiceBandits(SubsetPolicy):
     r"""Sets around an anchor, WBA: the winner beats all others of its set.
 
-    WBA looks for the arm that is chosen most in every set with it, a generalized
-    Condorcet winner. It offers sets of one arm, the *anchor*, with other arms that
-    still compete with the best one.
+    WBA looks for a generalized Condorcet winner: an arm that is chosen most often in
+    every set that contains it. Each set that it offers has one arm, the *anchor*, and
+    other arms that still compete with the best one.
 
     Use it if such an arm exists and each choice names one arm of the set.
 

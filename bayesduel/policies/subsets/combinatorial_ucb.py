@@ -30,10 +30,12 @@ if TYPE_CHECKING:
 class CombinatorialUCB(CountingPolicy):
     r"""UCB for sets of independent arms, CUCB and CombUCB1.
 
-    In each round these policies offer the arms with the largest upper confidence bounds
-    on their own mean rewards. Other arms of the set are not taken into account.
+    CUCB and CombUCB1 offer in each round the arms with the largest upper confidence
+    bounds on their mean rewards. They do not take into account that the reward of an
+    arm may depend on the other arms of the set. The two differ only in the logarithm of
+    the bounds (previous_round).
 
-    Use ``cucb`` for choices from sets if no single run may go wrong; in several worlds
+    Use ``cucb`` for choices from sets if no single run may go wrong. In several worlds
     it did well although its assumption was false. Use ``combucb1`` if each arm of the
     set earns a reward by itself.
 
@@ -58,14 +60,15 @@ class CombinatorialUCB(CountingPolicy):
     2. Otherwise offer the k arms with the largest index :math:`C_i/N_i+\sqrt{s\log
        t/N_i}`, where s is ``scale``. Ties are broken at random.
 
-    t counts all rounds. CombUCB1 has log(t - 1) instead (``previous_round``), and at
-    least 0. With ``cap`` an index is at most 1, as in the journal version of CUCB. The
-    recommendation is the k arms with the largest means.
+    t counts all rounds. CombUCB1 has log(t - 1) instead of log t (``previous_round``),
+    or 0 where that is not defined. With ``cap`` an index is at most 1, as in the
+    journal version of CUCB. The recommendation is the k arms with the largest means.
 
     **Assumptions.** Rewards in [0, 1], each arm independent of the others in the set.
 
-    **Look-ahead.** It is computed for how many rounds a set surely has the largest
-    indices, whatever the rewards. The set is offered for all these rounds at once.
+    **Look-ahead.** The policy computes for how many rounds a set is sure to have the
+    largest indices, whatever the rewards. It offers the set for all these rounds at
+    once.
 
     References
     ----------

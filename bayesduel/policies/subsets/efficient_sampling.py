@@ -53,7 +53,7 @@ class ESCB(SubsetPolicy):
 
     ESCB computes an upper confidence bound on the total reward of each whole set, and
     offers the set with the largest one. This bound is tighter than the sum of the
-    bounds of single arms, and slower to compute.
+    bounds of the single arms, but slower to compute.
 
     Use it if each arm of the set earns a reward by itself and there are few sets.
 
@@ -67,9 +67,9 @@ class ESCB(SubsetPolicy):
     Notes
     -----
     **Rule.** Arm i has been offered :math:`N_i` times and has the mean reward
-    :math:`m_i`. Let :math:`f=\log t+4k\log\log t` (natural logarithms, log log of at
-    least 3, f at least 0). In each round offer the set of k arms with the largest
-    index:
+    :math:`m_i`. Let :math:`f=\log t+4k\log\log t` (natural logarithms; log log t is
+    taken at t = 3 or more, and f is at least 0). In each round offer the set of k arms
+    with the largest index:
 
     - ``index=2``: :math:`\sum m_i+\sqrt{(f/2)\sum1/N_i}`, sums over the arms of the
       set.
@@ -82,10 +82,10 @@ class ESCB(SubsetPolicy):
 
     **Assumptions.** Rewards in [0, 1], each arm independent of the others in the set.
 
-    **Many sets.** The index of a set is not a sum over its arms. So the best set cannot
-    in general be found by ranking single arms, and all sets are compared as long as
-    there are at most ``most_sets``. With more sets the choice is a heuristic. It starts
-    from two sets: the arms with the largest :math:`m_i`, and those with the largest
+    **Many sets.** The index of a set is not a sum over its arms. So in general the best
+    set cannot be found by ranking single arms. If there are at most ``most_sets`` sets,
+    all of them are compared. With more sets the choice is a heuristic. It starts from
+    two sets: the arms with the largest :math:`m_i`, and those with the largest
     :math:`m_i+\sqrt{f/(2N_i)}`. Each is improved by the best swap of two arms, ties at
     random, until no swap helps. The better result is taken. It need not be the best
     set.

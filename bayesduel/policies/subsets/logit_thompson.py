@@ -34,10 +34,10 @@ class LogitThompson(OfferingPolicy, KernelPolicy):
     Parameters
     ----------
     no_choice : bool
-        Whether choosing nothing, of utility 0, is possible.
+        Whether it is possible to choose nothing, which then has the utility 0.
     posterior : SetLaplace
-        What utilities are drawn from. The parameters of its model may be given by name,
-        as in ``policies.get("logit-ts", prior_scale=1)``.
+        The posterior from which utilities are drawn. The parameters of its model may be
+        given by name, as in ``policies.get("logit-ts", prior_scale=1)``.
 
     Notes
     -----

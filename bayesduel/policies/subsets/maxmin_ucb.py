@@ -65,8 +65,8 @@ class MaxMinUCB(WinsPolicy):
     confidence bounds for them. It fills the set with arms that may be the best one and
     may beat the arms that are already in the set. In the end it offers one arm alone.
 
-    Use it if choices imply comparisons between the arms of a set, and sets may have
-    fewer than k arms.
+    Use it if the choice from a set tells how its arms compare in pairs, and sets may
+    have fewer than k arms.
 
     Parameters
     ----------
@@ -82,15 +82,15 @@ class MaxMinUCB(WinsPolicy):
     comparisons with j. The upper bound is :math:`u_{ij}=w_{ij}/n_{ij}+\sqrt{\alpha\log
     t/n_{ij}}` (natural logarithm), and 2 without comparisons. In each round:
 
-    1. *Candidates.* These are the arms i with :math:`u_{ij}>1/2` for all j. If there is
-       none, one arm, any of them, is taken instead.
+    1. *Candidates.* The candidates are the arms i with :math:`u_{ij}>1/2` for all j. If
+       there is none, a single arm, chosen arbitrarily, is the only candidate.
     2. *First arm.* Draw the first arm of the set uniformly from the candidates.
     3. *Fill up.* Add the candidate whose smallest u against the arms of the set is
        largest, ties at random. Repeat this until the set has k arms or all candidates.
 
     A single candidate is offered alone. Such a round costs nothing and gives no
-    information. The recommendation is the arm that beats the most others. The uniform
-    draw of the first arm is a choice made here.
+    information. The recommendation is the arm that beats the most others. That the
+    first arm is drawn uniformly is our choice; the paper leaves it open.
 
     **Look-ahead.** The rounds in which one arm is alone are one event. Only log t
     changes in them, and the round at which another arm joins is computed.
@@ -135,11 +135,12 @@ class MaxMinUCB(WinsPolicy):
 class RecursiveMaxMinUCB(WinsPolicy):
     """Rec-MaxMin-UCB: sets of exactly k arms, filled up level by level.
 
-    It is :class:`MaxMinUCB` for worlds in which sets must have k arms. If there are
-    fewer candidates, the set is filled up from the best of the other arms.
+    Rec-MaxMin-UCB is MaxMin-UCB (``maxmin-ucb``) for worlds in which sets must have
+    exactly k arms. If there are fewer candidates, the set is filled up with the best
+    of the other arms.
 
-    Use it if choices are full rankings, as in the paper. With winners only it learns
-    more slowly.
+    Use it if choices are full rankings, as in the paper. If only the best arm of each
+    set is named, it learns more slowly.
 
     Parameters
     ----------
@@ -148,8 +149,8 @@ class RecursiveMaxMinUCB(WinsPolicy):
 
     Notes
     -----
-    **Rule.** Comparisons and upper bounds u are those of :class:`MaxMinUCB`, and a set
-    is built in the same way. In each round:
+    **Rule.** Comparisons and upper bounds u are those of MaxMin-UCB
+    (``maxmin-ucb``), and a set is built in the same way. In each round:
 
     1. Fill the set with arms that may be the best of all.
     2. If it has fewer than k arms, fill it up with arms that may be the best of those

@@ -34,9 +34,9 @@ class OptimisticState(NamedTuple):
 class MNLExploration(EpochPolicy):
     r"""Optimistic assortments in epochs, for multinomial logit.
 
-    The policy computes an upper confidence bound on the weight of each arm, and finds
-    the set that would be the best one with these weights. It offers this set until
-    nobody chooses, and then updates the bounds.
+    MNL-EE computes an upper confidence bound on the weight of each arm, and finds the
+    set that would be best with these weights. It offers this set until a customer
+    chooses nothing, and then updates the bounds.
 
     Use it to compare with MNL-TS, which has less regret.
 
@@ -53,10 +53,11 @@ class MNLExploration(EpochPolicy):
 
     Notes
     -----
-    **Rule.** An *epoch* offers one set until nobody chooses. Up to the end of epoch l,
-    arm i was offered in :math:`n_i` epochs and was purchased :math:`V_i` times in them,
-    :math:`m_i=V_i/n_i` times per epoch. Let :math:`L=s\log(\sqrt n\,l+1)`, where s is
-    ``scale`` and n the number of arms (natural logarithm). At the start of an epoch:
+    **Rule.** In an *epoch* one set is offered until a customer chooses nothing. Up to
+    the end of epoch l, arm i was offered in :math:`n_i` epochs and was purchased
+    :math:`V_i` times in them, :math:`m_i=V_i/n_i` times per epoch. Let
+    :math:`L=s\log(\sqrt n\,l+1)`, where s is ``scale`` and n the number of arms
+    (natural logarithm). At the start of an epoch:
 
     1. Compute the index of every arm, :math:`m_i+\sqrt{m_iL/n_i}+L/n_i`.
     2. Offer the set with the largest expected revenue :math:`\sum r_iv_i/(1+\sum v_i)`,
@@ -69,11 +70,11 @@ class MNLExploration(EpochPolicy):
     **Assumptions.** Multinomial logit, where no weight :math:`v_i` is larger than that
     of choosing nothing, which is 1.
 
-    **Deviation.** In the paper an arm that was never offered keeps the index 1. This is
-    far below the indices of the other arms for about a thousand epochs. Taken
-    literally, the first k arms are repeated all that time. Here such arms come first,
-    and the argument by optimism remains valid. ``init_index="one"`` gives the published
-    rule.
+    **Deviation.** In the paper an arm that was never offered keeps the index 1. For
+    about a thousand epochs this is far below the indices of the other arms. Taken
+    literally, the rule offers the first k arms during all that time. Here such arms
+    come first, and the argument by optimism remains valid. ``init_index="one"`` gives
+    the published rule.
 
     **Look-ahead.** An epoch is one event; the distribution is the same as round by
     round.

@@ -36,16 +36,17 @@ class MNLThompson(EpochPolicy):
     r"""Thompson sampling in epochs for multinomial logit, MNL-TS.
 
     MNL-TS draws the weights of the arms from their posterior, and finds the best set
-    for these weights. It offers this set until nobody chooses, and then draws again.
+    for these weights. It offers this set until a customer chooses nothing, and then
+    draws again.
 
-    Use it for choices from sets that one may decline. It had the least regret in all
-    six worlds where it could play, also where its assumption is false; there a few runs
-    go wrong.
+    Use it for choices from sets if it is possible to choose nothing. In our
+    measurements it had the least regret in all six worlds of this kind, even in those
+    that violate its assumption; in these a few runs go wrong.
 
     Parameters
     ----------
     variant : {"beta", "correlated"}
-        How weights are drawn.
+        How weights are drawn: "beta" as in the rule, "correlated" as in the notes.
     look_ahead : bool
         Play an epoch in one step.
 
@@ -75,7 +76,8 @@ class MNLThompson(EpochPolicy):
     the largest :math:`v_i` first, if they earn as much as the set does. Ties are broken
     at random. This form needs the horizon T. Logarithms are natural.
 
-    **Assumptions.** Multinomial logit. It must be possible that nobody chooses.
+    **Assumptions.** Choices follow a multinomial logit, and it must be possible to
+    choose nothing.
 
     **Look-ahead.** An epoch is one event; the distribution is the same as round by
     round.

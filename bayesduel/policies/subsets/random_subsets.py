@@ -14,6 +14,8 @@ from bayesduel.policies.subsets._reward_counts import CountingPolicy, RewardCoun
 class RandomSubsets(CountingPolicy):
     """Offers k arms uniformly at random in every round.
 
+    Random subsets offers k random arms in each round, whatever the outcomes so far.
+
     Use it as a yardstick for other policies.
 
     Notes

@@ -40,8 +40,9 @@ class StagewiseElimination(SubsetPolicy):
     In each stage all undecided arms are offered equally often. Then arms that surely
     belong to the best k are accepted, and arms that surely do not are rejected.
 
-    Use it for independent arms or random utilities. In worlds without a total order an
-    arm of the best set can be rejected, and the regret is then linear.
+    Use it if arms are independent or choices come from random utilities. In worlds
+    without a total order an arm of the best set can be rejected, and the regret is then
+    linear.
 
     Parameters
     ----------
@@ -62,7 +63,8 @@ class StagewiseElimination(SubsetPolicy):
     1. *Offer.* Repeat :math:`2^s` times: divide the undecided arms, in random order,
        into blocks of k, and offer each block. If the last block is too short, fill it
        up with accepted arms, then rejected ones, then other undecided ones, at random.
-       Only rewards of a block's own arms are counted.
+       Only the rewards of the undecided arms for which the block was formed are
+       counted, not those of arms that fill it up.
     2. *Decide.* Let k' be the number of places that are not taken by accepted arms. Arm
        i has the mean :math:`m_i` of its :math:`2^s` rewards. The radius is
        :math:`\rho=\sqrt{\log(4ns^2/\delta)/(2\cdot2^s)}`. Accept an arm if

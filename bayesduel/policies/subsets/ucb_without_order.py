@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 class UCBWithoutOrder(CountingPolicy):
     r"""The index rule that needs no total order of the arms.
 
-    In each round it offers the arms with the largest upper confidence bounds on their
-    rewards. The bounds depend on the horizon, and not on the round.
+    In each round UCB-no-order offers the arms with the largest upper confidence bounds
+    on their rewards. The bounds depend on the horizon, not on the round.
 
-    Use it for choices from sets if a theorem must hold even where the reward of an arm
-    depends on the other arms of the set. In seven worlds it had 19 to 30 % more regret
-    than CUCB.
+    Use it for choices from sets if you need a theorem that holds even where the reward
+    of an arm depends on the other arms of the set. In seven worlds it had 19 to 30 %
+    more regret than CUCB.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ class UCBWithoutOrder(CountingPolicy):
     the round (Algorithm 1). The recommendation is the k arms with the largest indices.
 
     **Assumptions.** :math:`\alpha\ge2`, and a known horizon. An arm of the best set is
-    chosen at least as often in every other set; a warning names a set in which it is
-    not.
+    chosen in every other set at least as often as in the best set. If a world violates
+    this, a warning names such a set.
 
-    **Look-ahead.** It is computed for how many rounds a set surely has the largest
-    indices, whatever the rewards. The set is offered for all these rounds at once. The
-    sets have the same distribution as round by round.
+    **Look-ahead.** The policy computes for how many rounds a set is sure to have the
+    largest indices, whatever the rewards. It offers the set for all these rounds at
+    once. The sets have the same distribution as round by round.
 
     References
     ----------

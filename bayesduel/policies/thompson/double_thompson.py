@@ -81,17 +81,18 @@ class DoubleThompson(KernelPolicy):
     beat the first arm. D-TS and D-TS+ need no Condorcet winner, no horizon and no
     tuning.
 
-    Use ``d-ts+`` if you know nothing about the preferences. With a Condorcet winner
-    ``d-ts`` is as good, and it is the usual choice if answers arrive late. Use
-    ``bt-ts`` if all arms lie on one scale of quality, as in ratings.
+    Use ``d-ts+`` if you know nothing about the preferences. If there is a Condorcet
+    winner, ``d-ts`` is as good. Use d-ts if answers arrive late. Use ``bt-ts`` if all
+    arms lie on one scale of quality, as in ratings.
 
     The four names differ in these points:
 
     - ``d-ts``: a tie for the first arm is broken at random.
     - ``d-ts+``: a tie for the first arm goes to the arm with the least estimated
       regret, by the formula in the rule.
-    - ``pure-d-ts``: there are no confidence bounds, and no arm is excluded. It is there
-      for comparison: its regret is linear if a Copeland winner loses to some arm.
+    - ``pure-d-ts``: there are no confidence bounds. All arms are candidates in step 1,
+      and all arms may be the opponent in step 4. It is there for comparison: its regret
+      is linear if a Copeland winner loses to some arm.
     - ``bt-ts``: pure D-TS with the posterior of a Bradley-Terry model, which has one
       utility per arm.
 
@@ -101,20 +102,22 @@ class DoubleThompson(KernelPolicy):
         Width of the confidence bounds, which ``pure-d-ts`` and ``bt-ts`` do not have.
         The theory needs more than 1/2; the paper takes 0.51.
     tie_break : {"random", "regret"}
-        Which first arm is taken if several beat equally many arms in the draw: one at
-        random (D-TS), or the one with the least estimated regret (D-TS+, Section 4.3 of
-        Wu and Liu; remaining ties at random).
+        How the first arm is chosen if several candidates beat equally many arms in the
+        draw. "random": one of them at random (D-TS). "regret": the one with the least
+        estimated regret (D-TS+, Section 4.3 of Wu and Liu), with remaining ties broken
+        at random.
     elimination : bool
         Use the confidence bounds. Without them (pure D-TS, Appendix D.2.4 of Wu and
-        Liu) regret is linear when a Copeland winner loses to some arm.
+        Liu) regret grows linearly if a Copeland winner loses to some arm.
     look_ahead : bool
         Skip self-duels without stepping through them.
     posterior : PairPosterior, or its name
-        What both samples are drawn from: "beta" is ``BetaPairs()``, "bradley-terry"
-        ``Laplace(BradleyTerry())``, "bradley-terry-hmc" ``HMC(BradleyTerry())``, and
-        likewise "thurstone". Their parameters may be given by name as well, as in
-        ``policies.get("d-ts", prior=2)``. On one scale samples never tie, so that
-        ``tie_break`` must then be "random".
+        The posterior from which steps 2 and 4 draw. "beta" stands for ``BetaPairs()``,
+        "bradley-terry" for ``Laplace(BradleyTerry())``, and "bradley-terry-hmc" for
+        ``HMC(BradleyTerry())``. "thurstone" and "thurstone-hmc" are the same with
+        ``Thurstone()``. Their parameters may be given by name, as in
+        ``policies.get("d-ts", prior=2)``. With a model on one scale (all but "beta")
+        draws never tie, so ``tie_break`` must be "random".
 
     Notes
     -----
@@ -145,34 +148,36 @@ class DoubleThompson(KernelPolicy):
     of the other arms that i beats in the draw of step 2, and :math:`\zeta_{\max}` is
     the largest share of all arms. So :math:`r_{ij}` is the Copeland regret of a duel of
     i and j, if the draw is true. KL is the Kullback-Leibler divergence of two Bernoulli
-    distributions. About :math:`1/\mathrm{KL}(\theta_{ij},1/2)` duels are needed to
-    learn which of the two arms is better, up to a common factor. So :math:`R_i` is
-    proportional to the regret of comparing arm i with all others until that is known.
+    distributions. About :math:`1/\mathrm{KL}(\theta_{ij},1/2)` duels, up to a factor
+    that is the same for all pairs, are needed to learn which of the two arms is better.
+    So :math:`R_i` is proportional to the regret of comparing arm i with all others
+    until that is known.
 
     **Assumptions.** D-TS and D-TS+ need none. Pure D-TS needs a Condorcet winner, and
     BT-TS one utility per arm. The theorems are about D-TS and D-TS+ with Beta
     posteriors, and need :math:`\alpha>1/2` and no ties between arms. No theorem is
     known for ``pure-d-ts``, ``bt-ts`` and other posteriors.
 
-    **Other posteriors.** ``posterior`` replaces the Beta distributions in steps 2
-    and 4. The confidence bounds do not change, since they use only the numbers of duels
+    **Other posteriors.** ``posterior`` replaces the Beta distributions in steps 2 and
+    4. The confidence bounds do not change, since they use only the numbers of duels
     that were won and lost. In BT-TS each duel changes the posterior of all pairs,
     because there is one unknown utility per arm instead of one unknown probability per
     pair: K instead of K (K - 1) / 2. If arms beat each other in circles, BT-TS may
-    settle on an arm that is no Copeland winner. Confidence bounds would not help, since
-    an arm that only meets itself is never excluded. ``diagnostics.transitivity`` tests
-    votes for circles.
+    settle on an arm that is no Copeland winner. Confidence bounds would not help: while
+    an arm meets only itself, no new outcome can exclude it.
+    ``diagnostics.transitivity`` tests votes for circles.
 
     **Look-ahead.** In most rounds the first arm meets itself. The number of such rounds
     until the next duel of different arms has a geometric distribution, from which it is
     drawn in one step. The counts of duels and the state of the policy have the same
     distribution as in a simulation round by round, and every kind of regret has the
     same mean. If several arms may be the first one, D-TS divides the self-duels among
-    them as it would round by round. D-TS+ does so if all arms are among them, and up to
-    round 4,096. Later D-TS+ draws at most 4,096 first arms for a stretch of self-duels,
-    and divides the stretch among them in proportion. This increases the variance of the
-    regret a little. With another posterior 16 rounds are drawn at once, up to the first
-    duel of different arms. See ``docs/theory/look_ahead.md``.
+    them with the same distribution as round by round. D-TS+ does the same up to round
+    4,096, and later if all arms are among them. Later D-TS+ draws at most 4,096 first
+    arms for a stretch of self-duels, and divides the stretch among them in proportion.
+    This increases the variance of the regret a little. With another posterior, 16
+    rounds are drawn at a time, and those up to the first duel of different arms are
+    used. See ``docs/theory/look_ahead.md``.
 
     References
     ----------

@@ -51,8 +51,8 @@ class RelativeConfidenceSampling(KernelPolicy):
     posterior, as Thompson sampling does, and its opponent by an upper confidence bound,
     as RUCB does.
 
-    Use it to compare with RUCB or D-TS. Without a Condorcet winner it need not settle
-    on any arm, and its regret may grow in every round.
+    Use it as a baseline beside RUCB and D-TS. Without a Condorcet winner it may never
+    settle on one arm, and its regret may grow in every round.
 
     Parameters
     ----------
@@ -65,8 +65,9 @@ class RelativeConfidenceSampling(KernelPolicy):
     look_ahead : bool
         Skip self-duels without stepping through them.
     posterior : BetaPairs
-        What the sample is drawn from; its ``prior`` may be given in its place by name,
-        as in ``policies.get("rcs", prior=2)``. The bounds count only duels.
+        The posterior of the draw. Its ``prior`` may be given by name instead, as in
+        ``policies.get("rcs", prior=2)``. The confidence bounds use only the duels,
+        without the prior.
 
     Notes
     -----
@@ -77,8 +78,8 @@ class RelativeConfidenceSampling(KernelPolicy):
 
     1. Draw a preference matrix from the posterior, by default
        :math:`\mathrm{Beta}(w_{ij}+1,w_{ji}+1)` for each pair.
-    2. The *champion* is the arm that beats all others in this draw. If there is none,
-       it is the arm that was champion least often.
+    2. The *champion* is the arm that beats all others in this draw. If there is no such
+       arm, it is the arm that has been champion least often.
     3. The opponent is the arm j with the largest :math:`u_{ji}` against the champion i,
        where :math:`u_{ii}=1/2`. So the champion may meet itself. Ties are broken at
        random.

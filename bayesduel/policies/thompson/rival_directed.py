@@ -48,27 +48,26 @@ class RivalDirectedThompson(KernelPolicy):
 
     RD-TS looks for a Copeland winner by posterior sampling. In most rounds the
     *leader*, the arm with the fewest losses so far, meets itself. In the other rounds
-    the policy explores. The probability to explore is proportional to the posterior
+    the policy explores. The probability of exploring is proportional to the posterior
     probability that the leader is wrong. An exploring round compares a pair whose
     outcome could show that another arm, the *rival*, beats more arms than the leader.
     There are no confidence bounds and no linear program, and the policy needs no
     horizon.
 
-    Use it for small regret on any matrix, if you need no theorem. With 32 arms or more
-    use ``doubts=0.5``. With ``cost="duels"`` and a stopping rule
-    (:mod:`bayesduel.stopping`) it names a winner after few duels. If you need a proof,
-    use ``rd-ts-star``.
+    Use it if you want small regret on any matrix and need no proof. With 32 arms or
+    more use ``doubts=0.5``. To name a winner with few duels, use ``cost="duels"`` and a
+    stopping rule (bayesduel.stopping). If you need a proof, use ``rd-ts-star``.
 
     Parameters
     ----------
     c : float
-        Above 0. Factor of the probability to explore. With a small one a wrong leader
-        may stay for long.
+        Above 0. Factor of the probability of exploring. If it is small, a wrong leader
+        may stay for a long time.
     eta : float
         In [0, 1]. Power of the number of duels in the weight of a pair (step 5). With 1
         the optimal allocation is a fixed point.
     floor : float
-        Above 0. Regret, in wins, that is added to the estimated regret of every duel of
+        Above 0. Number of wins that is added to the estimated regret of every duel of
         different arms (step 5), so that no duel seems free.
     doubts : float
         Not below 0. Weight of a pair whose majority favors the rival while the draw of
@@ -77,19 +76,21 @@ class RivalDirectedThompson(KernelPolicy):
     flips_only : bool
         Take majorities in favor of a rival as certain.
     pairs : {"flipped", "gradient"}
-        How an exploring round chooses its pair: a pair that is reversed in the draw, as
-        in the rule, or the pair that changes the probability of an error most per
-        regret.
+        How an exploring round chooses its pair. "flipped": a pair that is reversed in
+        the draw, as in the rule. "gradient": the pair that changes the probability of
+        an error most per unit of regret.
     cost : {"regret", "duels", "prices"}
-        What a duel costs: its estimated regret, 1 each, or its price.
+        What a duel costs. "regret": its estimated regret. "duels": 1. "prices": its
+        price.
     look_ahead : bool
         Skip self-duels without stepping through them.
     posterior : PairPosterior, or its name
-        ``BetaPairs(prior=5)`` by default, also as "beta". Five pseudo-wins of each arm
-        make few duels weak evidence. The ``prior`` may be given by name, as in
-        ``policies.get("rd-ts", prior=8)``. Or a posterior on one scale:
-        "bradley-terry", "thurstone", the same with "-hmc", or ``Laplace(model)``, where
-        the model says ``utility_decides``, as with ``BradleyTerry(covariates=True)``.
+        ``BetaPairs(prior=5)`` by default, also as "beta". With five pseudo-wins of each
+        arm, few duels are weak evidence. The ``prior`` may be given by name, as in
+        ``policies.get("rd-ts", prior=8)``. Or the posterior of a model on one scale:
+        "bradley-terry", "thurstone", either of them with "-hmc" appended, or
+        ``Laplace(model)`` for a model with ``utility_decides``, such as
+        ``BradleyTerry(covariates=True)``.
 
     Notes
     -----
@@ -101,8 +102,8 @@ class RivalDirectedThompson(KernelPolicy):
 
     1. *Leader.* The leader l is the arm that loses the fewest pairs by majority.
     2. *Probability of an error.* For every other arm i, :math:`\Phi_i` is the posterior
-       probability that i beats more arms than l. Majorities that favor i against l
-       count as certain.
+       probability that i beats more arms than l. Majorities that already help i against
+       l count as certain: those for i against any arm, and those of any arm against l.
     3. *Explore or not.* With probability :math:`\min(1,c\sum_i\Phi_i)` the round
        explores. Otherwise l meets itself.
     4. *Rival.* An exploring round draws a rival i with a probability proportional to
@@ -128,21 +129,21 @@ class RivalDirectedThompson(KernelPolicy):
     this pair is flipped, and it is the pair that is played.
 
     Why does this come near the least regret? A pair that could easily prove the leader
-    wrong is flipped often, so it is compared often, until it is as unlikely to be
-    flipped as the others. In the long run all errors become equally improbable, which
-    optimal exploration requires.
+    wrong is flipped often. So it is compared often, until it is as unlikely to be
+    flipped as the other pairs. In the long run all errors become equally improbable.
+    Optimal exploration has this property.
 
-    **Details of the rule.** In step 1 a pair is lost if the majority of its duels and
-    pseudo-counts is against the arm, and an even pair counts half. Of several arms with
-    the fewest losses, the leader is the one for which the program of ECW-RMED gives the
-    lowest cost of a proof (`ecw_costs`, with the cost :math:`r_e/d_e` of a pair), then
-    one at random. The leader is chosen again after each duel of different arms. In step
-    5 even pairs count as flipped. With ``doubts`` > 0 the majorities that step 2 takes
-    as certain are drawn as well. If one of them is reversed in the draw, its pair is
-    added to the flipped pairs, with the weight ``doubts`` times :math:`d_e/r_e`. With
-    ``pairs="gradient"`` nothing is drawn in steps 4 and 5: the pair that changes
-    :math:`\sum_i\Phi_i` most per regret is played. See
-    ``docs/theory/rival_directed.md``, which also has measurements.
+    **Details of the rule.** In step 1 an arm loses a pair if the majority of the duels
+    and pseudo-wins of the pair is against it. An even pair counts as half a loss. If
+    several arms have the fewest losses, the leader is the one that the program of
+    ECW-RMED proves to be a winner at the lowest cost (`ecw_costs`, with the cost
+    :math:`r_e/d_e` of a pair), then one at random. The leader is chosen again after
+    each duel of different arms. In step 5 even pairs count as flipped. With ``doubts``
+    > 0 the majorities that step 2 takes as certain are drawn as well. If one of them is
+    reversed in the draw, its pair is added to the flipped pairs, with the weight
+    ``doubts`` times :math:`d_e/r_e`. With ``pairs="gradient"`` nothing is drawn in
+    steps 4 and 5: the pair that changes :math:`\sum_i\Phi_i` most per regret is played.
+    See ``docs/theory/rival_directed.md``, which also has measurements.
 
     **Assumptions.** Nothing is proved about this rule as it is. If each pair is forced
     to have a minimum number of duels, its regret is logarithmic. The regret of RD-TS*
@@ -152,27 +153,29 @@ class RivalDirectedThompson(KernelPolicy):
     **Costs.** With ``cost="duels"`` every duel of different arms costs the same, no arm
     meets itself, and each round explores. ``floor`` and ``c`` are then not used. If all
     :math:`\Phi_i` are too small for floating point, the rival is drawn at random.
-    ``cost="prices"`` uses the price of a duel instead of 1: that of
-    ``PreferenceMatrix(values, prices=...)``, ``next_pairs(prices=...)`` or a study.
+    ``cost="prices"`` uses the price of a duel instead of 1. The prices are those of
+    ``PreferenceMatrix(values, prices=...)``, of ``next_pairs(prices=...)`` or of a
+    study.
 
-    **One scale of utilities.** If ``posterior`` is one on a scale, the rule is shorter.
-    The leader is the arm with the largest utility at the mode of the posterior. Each
-    round draws all utilities. If the leader has the largest one, it meets itself.
-    Otherwise the arm with the largest one is the rival. Let the alternative be the most
-    probable parameters under which rival and leader are equally good. The round plays
-    the pair whose outcome best distinguishes the alternative from the mode, per unit of
-    regret. With ``cost="duels"`` the rival is drawn in proportion to the posterior
-    density of its alternative. Equal pairs, and which arm is first, are random. Ties
-    between leaders are broken by an order drawn once per run. The lower bound that
-    applies is `theory.structured_lower_bound`. The parameters ``c``, ``eta``,
-    ``floor``, ``doubts``, ``flips_only`` and ``pairs`` apply only to Beta posteriors.
+    **One scale of utilities.** If the ``posterior`` is that of a model on one scale,
+    the rule is shorter. The leader is the arm with the largest utility at the mode of
+    the posterior. Each round draws all utilities. If the leader has the largest one, it
+    meets itself. Otherwise the arm with the largest one is the rival. Let the
+    alternative be the most probable parameters under which rival and leader are equally
+    good. The round plays the pair whose outcome best distinguishes the alternative from
+    the mode, per unit of regret. With ``cost="duels"`` the rival is drawn in proportion
+    to the posterior density of its alternative. Ties between pairs are broken at
+    random, and the order of the two arms is random. Ties between leaders are broken by
+    an order drawn once per run. The lower bound that applies is
+    `theory.structured_lower_bound`. The parameters ``c``, ``eta``, ``floor``,
+    ``doubts``, ``flips_only`` and ``pairs`` apply only to Beta posteriors.
 
     **Look-ahead.** Nothing changes between two duels of different arms. So the number
     of self-duels before the next one has a geometric distribution, from which it is
     drawn in one step. All duels have the same distribution as round by round. With a
-    posterior on a scale 16 rounds are drawn at once, up to the first that explores. If
-    two Copeland winners beat each other with probability 1/2, more than half of the
-    rounds explore.
+    model on one scale, 16 rounds are drawn at a time, and those up to the first round
+    that explores are used. If two Copeland winners beat each other with probability
+    1/2, more than half of the rounds explore.
 
     References
     ----------

@@ -47,12 +47,13 @@ _MOST_ARMS = 512
 class RivalDirectedStar(KernelPolicy):
     r"""Rival-directed sampling with a proof (RD-TS*). An algorithm of this project.
 
-    RD-TS* is a relative of RD-TS whose regret is proved to be optimal: at most
-    :math:`C^*\log T+o(\log T)` on every matrix without ties, with any number of
-    Copeland winners, where :math:`C^*` is the constant of the lower bound. In most
-    rounds the *leader*, the arm with the fewest losses so far, meets itself. The other
-    rounds compare the pair that best tests whether another arm, the *rival*, beats more
-    arms. The policy needs neither the horizon nor the round number.
+    RD-TS* is a variant of RD-TS with a proof that its regret is asymptotically optimal.
+    The regret is at most :math:`C^*\log T+o(\log T)` on every matrix without ties, with
+    any number of Copeland winners, where :math:`C^*` is the constant of the lower
+    bound. In most rounds the *leader*, the arm with the fewest losses so far, meets
+    itself. Each other round compares the pair that best tests whether another arm, the
+    *rival*, beats more arms than the leader. The policy needs neither the horizon nor
+    the round number.
 
     Use it if you need the optimal slope with a proof. After :math:`10^6` rounds RD-TS
     has about the same regret on most matrices, and less where pairs are nearly even.
@@ -62,10 +63,10 @@ class RivalDirectedStar(KernelPolicy):
     prior : float
         A, from 1 to 10^9: pseudo-wins of each arm of each pair.
     c : float
-        Above 0. Exploration per unit of the probability to be wrong (step 3).
+        Above 0. Factor of the probability of exploring (step 3).
     temper_after : float
-        At least 1. Number of events per pair after which the power of step 4 is 1 /
-        sqrt(2). The :math:`N_1` of the rule is this times the number of pairs.
+        At least 1. N_1 of step 4 is this number times the number of pairs. After N_1
+        events the power of step 4 is 1 / sqrt(2).
     cost : {"regret", "duels", "prices"}
         What a duel costs: its estimated regret, 1 each, or its price.
     look_ahead : bool
@@ -84,22 +85,23 @@ class RivalDirectedStar(KernelPolicy):
        least :math:`(N+1)^{-1/4}/(2(K-1))`.
     2. *Leader.* The leader is an arm with the fewest losses by majority. If there are
        several, the last leader stays, unless the efficient program (``ecw_costs`` of
-       theory) proves another one at a cost that is smaller by the share
-       :math:`(N+1)^{-1/8}/10`. In that case the first of the cheapest arms becomes the
-       leader.
+       theory) proves that another one is a winner at a cost that is lower by the share
+       :math:`(N+1)^{-1/8}/10`. In that case the arm with the lowest cost becomes the
+       leader, and of several such arms the first one.
     3. *Explore or not.* Consider the pairs of a rival i and the leader. Majorities that
        favor the rival against the leader count as certain. Each other pair is reversed
        with probability :math:`Q_e`. Let :math:`\Phi_i` be the probability that i then
        beats more arms than the leader. Each round explores with probability
        :math:`\min(1,c\sum_i\Phi_i)`. Otherwise the leader meets itself.
     4. *Pair.* A round that explores plays the pair with the fewest duels, if these are
-       fewer than :math:`\sqrt{N/m}`. Otherwise it plays the pair with the largest
-       product of two numbers over its estimated regret. The first number is the
-       evidence of one duel, estimated two posterior standard deviations up. The second
-       is the probability that the pair is in a random set of reversed pairs. This set
-       is drawn among all that let some rival beat more arms than the leader, with a
-       probability proportional to the product of its :math:`Q_e` to the power
-       :math:`(1+N/N_1)^{-1/2}`.
+       fewer than :math:`\sqrt{N/m}`. Otherwise it plays the pair for which the product
+       of two numbers, divided by the estimated regret of the pair, is largest. The
+       first number is the evidence of one duel, KL(p, 1/2). Here p is the probability
+       that the arm favored by the majority wins, taken as its posterior mean plus two
+       posterior standard deviations, and at most 1. The second is the probability that
+       the pair is in a random set of reversed pairs. This set is drawn among all that
+       let some rival beat more arms than the leader, with a probability proportional to
+       the product of its :math:`Q_e` to the power :math:`(1+N/N_1)^{-1/2}`.
 
     **Theorem.** The expected regret is at most :math:`C^*\log T+O((\log
     T)^{3/4}\log\log T)`, where :math:`C^*` is the constant of the lower bound

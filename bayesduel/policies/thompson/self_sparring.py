@@ -30,16 +30,16 @@ class SelfSparring(Policy):
     win a duel. It draws both arms of a duel by Thompson sampling from the scores of the
     arms.
 
-    Use it as a simple baseline if all arms lie on one order. If arms beat each other in
-    circles, single runs can stay with a wrong arm for very long.
+    Use it as a simple baseline if the arms have a total order. If arms beat each other
+    in a cycle, single runs can stay with a wrong arm for a very long time.
 
     Parameters
     ----------
     eta : float
         Learning rate, > 0; a tunable constant in the paper.
     posterior : BetaArms
-        What the scores are drawn from; its ``prior`` may be given in its place by name,
-        as in ``policies.get("self-sparring", prior=2)``.
+        The posterior from which scores are drawn. Its ``prior`` may be given by name
+        instead, as in ``policies.get("self-sparring", prior=2)``.
 
     Notes
     -----
@@ -56,9 +56,9 @@ class SelfSparring(Policy):
     Two scores are equal with probability 0. Ties of the recommendation are broken at
     random. The paper states the algorithm for m >= 2 arms per round; a duel has two.
 
-    **Assumptions.** A total order of the arms. The score of an arm is its rate of wins
-    against the opponents that are drawn at present, and these change during a run.
-    Without a total order there is no guarantee.
+    **Assumptions.** A total order of the arms. The score of an arm estimates its rate
+    of wins against the opponents that are drawn at present, and these change during a
+    run. Without a total order there is no guarantee.
 
     **Look-ahead.** None. The probability that both places have the same arm has no
     closed form.

@@ -161,7 +161,7 @@ class CopelandConfidenceBound(KernelPolicy):
     still be winners. For each other arm it keeps a short list of arms that are believed
     to beat it, and checks these beliefs.
 
-    Use it to compare with D-TS, which also needs no Condorcet winner and has less
+    Use it as a baseline for D-TS, which needs no Condorcet winner either and has less
     regret.
 
     Parameters
@@ -182,14 +182,15 @@ class CopelandConfidenceBound(KernelPolicy):
        upper bounds. The arms with the largest count are the optimistic champions.
     2. *Potential winners and superiors.* Keep the arms that may still be Copeland
        winners. For each other arm keep a list of arms that are believed to beat it, its
-       *superiors*, just long enough to prove that it is no winner. When the bounds
-       disprove one of these beliefs, forget them all, and keep all arms again.
+       *superiors*. The list is just long enough to prove that the arm is no winner.
+       When the bounds disprove one of these beliefs, discard all lists and keep all
+       arms again.
     3. *Check a belief.* With probability 1/4 play a pair of an arm and one of its
        superiors for which the bounds have not decided yet.
     4. *Challenge a champion.* Otherwise draw an optimistic champion, with probability
-       2/3 one that is a potential winner, if possible. It meets the arm with the
-       largest upper bound against it, among those that do not surely beat it. With
-       probability 1/2 only its superiors are considered.
+       2/3 from those that are potential winners, if there are any. It meets the arm
+       with the largest upper bound against it, among the arms that do not surely beat
+       it. With probability 1/2 only the superiors of the champion are considered.
 
     Ties among opponents are broken at random, never in favor of the champion. If no
     superior of the champion is admissible in step 4, all arms are. (The paper does not
@@ -201,8 +202,8 @@ class CopelandConfidenceBound(KernelPolicy):
     **Look-ahead.** A champion meets itself when all its pairs are decided. Until a
     bound reaches 1/2 the sets stay the same, and rounds are independent. The number of
     such self-duels then has a geometric distribution, from which it is drawn in one
-    step, and so is how often each champion meets itself. All counts have the same
-    distribution as round by round.
+    step. How often each champion meets itself is drawn in the same step. All counts
+    have the same distribution as round by round.
 
     References
     ----------

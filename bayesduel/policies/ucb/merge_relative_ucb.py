@@ -123,7 +123,7 @@ class MergeRUCB(Policy):
     member of their group. When enough arms are removed, groups are merged. It was made
     for hundreds of arms.
 
-    Use it to compare policies with many arms. Its bounds are wide. With 500 arms and
+    Use it as a baseline with many arms. Its bounds are wide: with 500 arms and
     :math:`10^5` rounds it has hardly begun to remove arms, and D-TS has less regret.
 
     Parameters
@@ -149,11 +149,11 @@ class MergeRUCB(Policy):
        Remove an arm if its upper bound against a remaining member of the group is below
        1/2.
     2. *Compare.* Draw a random member of the group. It meets the member with the
-       largest upper bound against it. A member that is alone meets itself, and its
-       group has no turns from then on.
-    3. *Merge.* When at most :math:`K/2^{s}+1` arms are left in stage s, merge groups,
-       the smallest with the largest, as long as no group exceeds 1.5 times
-       ``group_size``. If the smallest group then has at most half of ``group_size``
+       largest upper bound against it. A member that is alone in its group meets itself,
+       and from then on its group has no turns.
+    3. *Merge.* When at most :math:`K/2^{s}+1` arms are left in stage s, merge the
+       smallest group with the largest, again and again, as long as no group exceeds 1.5
+       times ``group_size``. If the smallest group then has at most ``group_size`` / 2
        arms, merge once more. The first group has the next turn.
 
     Ties are broken at random. The recommendation is the remaining arm that beats the

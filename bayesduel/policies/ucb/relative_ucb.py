@@ -36,11 +36,11 @@ from theory.theorems import rucb_bound
 class RelativeUCB(KernelPolicy):
     r"""Relative Upper Confidence Bound (RUCB).
 
-    RUCB draws an arm that may be the Condorcet winner, and lets it meet the opponent
-    that may beat it most clearly. It needs no horizon.
+    RUCB draws an arm that may still be the Condorcet winner. It lets this arm meet the
+    opponent with the largest upper confidence bound against it. It needs no horizon.
 
-    Use it as the standard baseline with a Condorcet winner. D-TS has less regret.
-    Without a Condorcet winner RUCB never settles.
+    Use it as the standard baseline for matrices with a Condorcet winner. D-TS has less
+    regret. Without a Condorcet winner RUCB never settles on an arm.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ class RelativeUCB(KernelPolicy):
 
     **Assumptions.** A Condorcet winner, and :math:`\alpha>1/2`.
 
-    **Look-ahead.** If the bounds of all other arms against the champion are below 1/2,
-    the champion meets itself until the first bound has grown to 1/2. The round at which
-    this happens is computed.
+    **Look-ahead.** If the upper bounds of all other arms against the champion are below
+    1/2, the champion meets itself until one of these bounds has grown to 1/2. The round
+    at which this happens is computed.
 
     References
     ----------

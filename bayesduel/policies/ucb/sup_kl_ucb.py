@@ -38,7 +38,8 @@ class SupKLUCB(Policy):
 
     Use it only as a baseline. As printed in the paper, the rule may play a weak arm
     forever, with a probability that does not shrink as the horizon grows. In such a run
-    regret is linear. ``mean_cap`` and ``min_plays`` are extensions that prevent this.
+    regret is linear. The parameters ``mean_cap`` and ``min_plays`` are extensions that
+    prevent this.
 
     Parameters
     ----------
@@ -51,7 +52,8 @@ class SupKLUCB(Policy):
         Factors in the rule: c1 is multiplied by ``log_scale``, and c2 by
         ``loglog_scale``.
     mean_cap : bool
-        Extension: take no mean above 1 - 1/(2n) in round n, so that no index is 1.
+        Extension: in round n, means above 1 - 1/(2n) are replaced by this number, so
+        that no index is 1.
     min_plays : int
         Extension: plays of every super-arm before the indices decide; 1 in the paper.
     look_ahead : bool
@@ -78,10 +80,10 @@ class SupKLUCB(Policy):
     duels. This is the rule as printed. It cannot happen with Borda scores, which are
     never 1.
 
-    **Deviations.** The paper prints W <- w for the wins of a super-arm; W + w is meant.
-    Indices are compared by -log(1 - index), so that indices close to 1 are not rounded
-    to 1. With late outcomes a duel counts when its outcome arrives, and a self-duel
-    when it is asked for.
+    **Deviations.** For the wins of a super-arm the paper prints the update W <- w; W <-
+    W + w is meant. Indices are compared by -log(1 - index), so that indices close to 1
+    are not rounded to 1. With late outcomes a duel counts when its outcome arrives, and
+    a self-duel when it is asked for.
 
     **Look-ahead.** The rounds after absorption are one stretch. Before it every play
     changes the next choice, so these rounds are played one by one.

@@ -26,10 +26,11 @@ class BeatTheWinnerState(NamedTuple):
 class BeatTheWinner(Policy):
     """Beat the Winner (BtW), and Beat the Winner Reset (BtWR).
 
-    Weak regret counts the rounds in which the best arm is not one of the two. In both
-    policies the present winner, called the *incumbent*, meets the other arms in turn,
-    in series that become longer and longer. So a good incumbent becomes ever harder to
-    replace. BtWR returns to short series whenever the incumbent has lost.
+    BtW and BtWR keep weak regret small. Weak regret counts the rounds in which the best
+    arm is not one of the two. In both policies the present winner, called the
+    *incumbent*, meets the other arms in turn, in series that become longer and longer.
+    So a good incumbent becomes ever harder to replace. BtWR returns to short series
+    whenever the incumbent has lost.
 
     Use ``btwr`` for weak regret if preferences change now and then, with long stable
     periods between the changes. ``btw`` is there for comparison. If they never change
@@ -49,12 +50,12 @@ class BeatTheWinner(Policy):
        r duels.
     2. The one that has won r duels is the next incumbent. The other one goes to the end
        of the queue.
-    3. r grows by 1. In BtWR r returns to 1 instead, if the incumbent has lost.
+    3. r grows by 1. In BtWR, r returns to 1 instead if the incumbent has lost.
 
     There are no ties. The recommendation is the incumbent.
 
-    The longer an arm of BtW has been the incumbent, the harder it is to replace. So the
-    best arm is in nearly all pairs in the end. In BtWR a new incumbent is easy to
+    The longer an arm of BtW has been the incumbent, the harder it is to replace. So in
+    the end nearly all pairs contain the best arm. In BtWR a new incumbent is easy to
     replace, however late it comes. So another arm can take over after the preferences
     have changed. If they never change, this makes BtWR slower where gaps are small.
 

@@ -179,11 +179,11 @@ class StrongWinnerStays(_WinnerStaysRule):
     WS-S plays WS-W, which keeps weak regret small, and adds self-duels. After each
     iteration the present winner meets itself for a number of rounds that grows
     exponentially. So its strong regret is of order log T. Weak regret counts the rounds
-    without the best arm; strong regret counts the rounds in which not both arms are the
-    best one.
+    without the best arm. Strong regret counts the rounds in which at least one of the
+    two arms is not the best one.
 
-    Use it if rounds should cost nothing in the end, and weak regret matters before. If
-    only weak regret matters, use ``ws-w``.
+    Use it if weak regret matters at first, and in the end the best arm should meet
+    itself, so that rounds cost nothing. If only weak regret matters, use ``ws-w``.
 
     Parameters
     ----------
@@ -199,8 +199,8 @@ class StrongWinnerStays(_WinnerStaysRule):
     -----
     **Rule.** Iterations are numbered r = 1, 2, ...:
 
-    1. Play one iteration of WS-W (:class:`WinnerStays`), with its scores and ties. The
-       iteration is over when the second largest score C is -r.
+    1. Play one iteration of WS-W (:class:`WinnerStays`), with its scores and ties.
+       Iteration r is over when the second largest score C is -r.
     2. The arm with the largest C meets itself :math:`\lfloor\beta^r\rfloor` times.
        These duels change no score.
 

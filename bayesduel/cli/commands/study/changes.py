@@ -28,7 +28,7 @@ def add_arm(
 
 @command("study retire-arm drinks.study milk")
 def retire_arm(*, edited: EditedStudy, name: str = _NAME) -> None:
-    """Ask about an arm no more; its votes are kept, but count no longer."""
+    """Stop asking about an arm. Its votes are kept, but no longer count."""
     with edited.open() as study:
         study.retire_arm(name)
         edited.say(f"{len(study.arms)} arms")
