@@ -173,7 +173,7 @@ def test_marks_of_docstrings_become_words():
         ("d-ts, refined", ["bound", "Theorem 1", "beta > 2"]),
         ("arxiv", ["number of arms: 6", "Copeland winners: arm 0"]),
         ("lower", ["Copeland lower bound: bound", "Theorem 2"]),
-        ("ccb", ["such self-duels then has", "2/3 from those that are potential winners"]),
+        ("ccb", ["such self-duels then has", "2/3 from those that are potential"]),
     ],
 )  # fmt: skip
 def test_a_name_in_any_case(run, name, words):
