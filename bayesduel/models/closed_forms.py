@@ -291,7 +291,7 @@ class PairwiseDensity(ClosedDensity):
 
     @cached_property
     def coordinates(self) -> PairCoordinates:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """What the coordinates of a point stand for."""
+        """How the coordinates of a point give utilities and effects."""
         model, votes = self.model, self.votes
         num_arms, table, shown, spreads = votes.num_arms, None, None, None
         units = votes.contest_units if model.contest_covariates else ()

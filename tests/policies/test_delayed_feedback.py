@@ -112,7 +112,7 @@ seen = []
 
 
 def test_a_rule_is_told_in_blocks():
-    """What arrives with the last round is known at the end."""
+    """Outcomes that arrive with the last round are known at the end."""
     six = [(3, 1), (3, 2), (3, 3), (6, 4), (6, 5), (6, 6)]
     for horizon, idle, reported in (
         # Rounds 1 to 3 are told after round 3, when 3 was the last to be asked for.

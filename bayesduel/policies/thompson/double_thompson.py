@@ -82,8 +82,8 @@ class DoubleThompson(KernelPolicy):
     tuning.
 
     Use ``d-ts+`` if you know nothing about the preferences. If there is a Condorcet
-    winner, ``d-ts`` is as good. Use d-ts if answers arrive late. Use ``bt-ts`` if all
-    arms lie on one scale of quality, as in ratings.
+    winner, ``d-ts`` is as good. Use ``d-ts`` if answers arrive late. Use ``bt-ts`` if
+    all arms lie on one scale of quality, as in ratings.
 
     The four names differ in these points:
 
